@@ -11,6 +11,7 @@
 #include "common/protocol/messages.h"
 #include "common/protocol/result_frame.h"
 #include "common/protocol/test_samples.h"
+#include "common/protocol/versions.h"
 #include "fuzz/sessions/mutate.h"
 #include "fuzz/sessions/work.h"
 
@@ -52,6 +53,8 @@ void Worker::connect(Conduct conduct) {
   if (conduct == Conduct::honest) return;
   if (random.chance(30)) hello_.kind = protocol::WorkerKind::browser;
   if (random.chance(15)) hello_.versions = {static_cast<std::uint32_t>(random.below(5)), 3};
+  if (random.chance(15)) hello_.versions = protocol::version_list();
+  if (random.chance(10)) hello_.versions = {protocol::spoken_versions.first};
   if (random.chance(15)) hello_.slots = static_cast<std::uint32_t>(random.number());
   if (random.chance(15)) hello_.slice_memory_bytes = random.any();
   if (random.chance(15)) hello_.capabilities.f32_gflop_per_s = random.chance(50) ? 1e300 : 0;
@@ -157,6 +160,8 @@ void Worker::hear(const std::string& text, Conduct conduct) {
     }
   } else if (const auto* asked_open = std::get_if<protocol::OpenChunks>(&*message)) {
     if (honest || random.chance(80)) open(*asked_open, conduct);
+  } else if (const auto* asked_states = std::get_if<protocol::OpenStates>(&*message)) {
+    if (honest || random.chance(80)) show_states(*asked_states, conduct);
   } else if (const auto* yield = std::get_if<protocol::Yield>(&*message)) {
     for (const auto& task : yield->tasks) {
       const auto found = held_.find({task.task, task.attempt});
@@ -185,6 +190,26 @@ void Worker::open(const protocol::OpenChunks& asked, Conduct conduct) {
   if (conduct == Conduct::any && random.chance(20) && !opening.paths.empty())
     opening.paths.pop_back();
   say(opening, conduct);
+}
+
+// A worker of this fuzzer keeps no states of steps. One that is not honest invents some.
+void Worker::show_states(const protocol::OpenStates& asked, Conduct conduct) {
+  auto& random = world_.random;
+  protocol::States shown{.task = asked.task, .attempt = asked.attempt, .states = {}};
+  for (const std::uint32_t group : asked.groups) {
+    protocol::StepState state{.group = group, .blob = {}, .bytes = 0};
+    if (conduct == Conduct::any && random.chance(60)) {
+      const ByteVector bytes = state_of(asked.task, random.below(3));
+      if (random.chance(90)) put(bytes);
+      state.blob = crypto::sha256(bytes);
+      state.bytes = random.chance(95) ? bytes.size() : random.any();
+    }
+    if (conduct == Conduct::any && random.chance(5)) state.group = 0;
+    shown.states.push_back(state);
+  }
+  if (conduct == Conduct::any && random.chance(10) && !shown.states.empty())
+    shown.states.pop_back();
+  say(shown, conduct);
 }
 
 void Worker::deliver(const Held& held, Conduct conduct) {
@@ -231,6 +256,8 @@ void Worker::deliver(const Held& held, Conduct conduct) {
   if (wrong(3) && !outputs.empty()) frame.result.outputs[0].hash.bytes[0] ^= 1;
   if (wrong(3) && !outputs.empty() && !frame.result.outputs[0].in_frame)
     frame.result.outputs[0].bytes += 1;
+  if (wrong(held.task.step_roots ? 60 : 3))
+    frame.result.step_roots.resize(held.task.step_roots ? 1 + random.below(8) : random.below(34));
   if (wrong(3)) frame.result.attempt += 1;
   if (wrong(3)) frame.result.task.index += 1;
   delivered_[{id, held.task.attempt}] = outputs;
@@ -360,6 +387,9 @@ void Worker::say_anything() {
       return say(
           protocol::Receipt{.items = {{.task = id, .attempt = 1, .root = {}}}, .signature = {}},
           Conduct::any);
+    case 14:
+      return show_states({.task = id, .attempt = held.task.attempt, .groups = {1, 2}},
+                         Conduct::any);
     default:
       return save_state(held);
   }

@@ -45,6 +45,7 @@ class Worker {
   void deliver(const Held& held, Conduct conduct);
   void deliver_held();
   void open(const protocol::OpenChunks& asked, Conduct conduct);
+  void show_states(const protocol::OpenStates& asked, Conduct conduct);
   void save_state(const Held& held);
   void say_anything();
   void resume(Conduct conduct);

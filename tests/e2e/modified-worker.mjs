@@ -25,7 +25,7 @@ async function lie(own) {
   const ended = new Promise((resolve) => { end = resolve; });
   const receipt = (item) => {
     const digest = wire.sha256('weft-receipt-2', place.genesis, place.program, place.coordinator, place.session, nonce, rootOfClaims([item]));
-    return { type: 'receipt', v: 7, items: [item], signature: wire.toBase58(own.sign(digest)) };
+    return { type: 'receipt', v: 8, items: [item], signature: wire.toBase58(own.sign(digest)) };
   };
   const line = await join(`${url}/v1/worker`, {
     hear: (message) => {
@@ -35,7 +35,7 @@ async function lie(own) {
           coordinator: wire.fromBase58(message.coordinator), session: Buffer.from(message.nonce, 'hex'),
         };
         const signature = wire.toBase58(own.sign(wire.sha256('weft-hello-1', place.coordinator, place.session, own.key)));
-        line.say({ type: 'prove', v: 7, signature, ...(message.invite_file ? { invite: fs.readFileSync(message.invite_file, 'utf8').trim() } : {}) });
+        line.say({ type: 'prove', v: 8, signature, ...(message.invite_file ? { invite: fs.readFileSync(message.invite_file, 'utf8').trim() } : {}) });
       } else if (message.type === 'lease' && !task) {
         task = `${message.job}/${message.tasks[0].index}`;
         const { attempt } = message.tasks[0];
@@ -47,7 +47,7 @@ async function lie(own) {
     },
   });
   line.say({
-    type: 'hello', v: 7, versions: [7], key: own.text, nonce: nonce.toString('hex'), kind: 'native', software: 'modified', slots: 1,
+    type: 'hello', v: 8, versions: [8], key: own.text, nonce: nonce.toString('hex'), kind: 'native', software: 'modified', slots: 1,
     capabilities: { device: 'gpu', vendor: 'mesa', architecture: '', description: 'none', backend: 'vulkan', features: [], limits: { maxStorageBufferBindingSize: 2 ** 30, maxBufferSize: 2 ** 30 }, memory_bytes: 2 ** 30, copy_gb_per_s: 5, f32_gflop_per_s: 50 },
   });
   await ended;

@@ -64,14 +64,14 @@ export async function lyingCoordinator(t, { key, genesis, program, info }) {
         if (message.type === 'hello') {
           hello = message;
           const digest = wire.sha256('weft-challenge-2', key.key, Buffer.from(hello.nonce, 'hex'), wire.fromBase58(hello.key), session, genesis, program, request.headers.host);
-          line.say({ type: 'challenge', v: 7, version: 7, nonce: hex(session), coordinator: key.text, signature: wire.toBase58(key.sign(digest)), genesis: hex(genesis), program: wire.toBase58(program) });
+          line.say({ type: 'challenge', v: 8, version: 8, nonce: hex(session), coordinator: key.text, signature: wire.toBase58(key.sign(digest)), genesis: hex(genesis), program: wire.toBase58(program) });
         } else if (message.type === 'prove') {
-          line.say({ type: 'welcome', v: 7, session: 's', beat_ms: 1000, blob_token: 'token', balance: 0 });
+          line.say({ type: 'welcome', v: 8, session: 's', beat_ms: 1000, blob_token: 'token', balance: 0 });
           out.line = line;
           ++out.joined;
         } else if (message.type === 'receipt') {
           out.receipts.push({ ...message, session: hex(session), worker: hello.nonce });
-          for (const { task, attempt } of message.items) line.say({ type: 'verdict', v: 7, task, attempt, accepted: true, paid: 1, balance: 1, reason: '' });
+          for (const { task, attempt } of message.items) line.say({ type: 'verdict', v: 8, task, attempt, accepted: true, paid: 1, balance: 1, reason: '' });
         } else if (message.type === 'failed') {
           out.failed.push(message);
         }
@@ -84,6 +84,6 @@ export async function lyingCoordinator(t, { key, genesis, program, info }) {
     for (const socket of sockets) socket.destroy();
   });
   out.url = `http://127.0.0.1:${server.address().port}`;
-  out.lease = (job, manifest, task) => out.line.say({ type: 'lease', v: 7, job, manifest: keep(JSON.stringify(manifest)), piece_workgroups_max: 0, wall_ms_max: 30000, tasks: [task] });
+  out.lease = (job, manifest, task) => out.line.say({ type: 'lease', v: 8, job, manifest: keep(JSON.stringify(manifest)), piece_workgroups_max: 0, wall_ms_max: 30000, tasks: [task] });
   return out;
 }

@@ -50,7 +50,7 @@ export const unmasked = (head, payload) => framed(head, payload, 0);
 const textFrame = 0x81;
 const kindOf = (head) => head & 0x0f;
 
-/** { say(message), end } over an open socket. `hear` gets each message, and `bytes` each binary frame. */
+/** { say(message), send(bytes), end } over an open socket. `hear` gets each message, and `bytes` each binary frame. */
 function talk(socket, first, frame, hear, bytes) {
   const read = frames((head, payload) => {
     if (kindOf(head) === 1) hear(JSON.parse(payload.toString()));
@@ -61,7 +61,7 @@ function talk(socket, first, frame, hear, bytes) {
   read(first);
   socket.on('data', read);
   socket.on('error', () => socket.destroy());
-  return { say: (message) => socket.write(frame(textFrame, Buffer.from(JSON.stringify(message)))), end: () => socket.destroy(), socket };
+  return { say: (message) => socket.write(frame(textFrame, Buffer.from(JSON.stringify(message)))), send: (bytes) => socket.write(frame(0x82, bytes)), end: () => socket.destroy(), socket };
 }
 
 /** Opens the worker's end of a WebSocket. */

@@ -63,6 +63,17 @@ void CoreEffects::forget(const std::vector<Hash>& blobs) {
     log_debug("Some blobs are not removed: too many outputs wait to be joined.");
 }
 
+void CoreEffects::forget_states(const JobId& job, const std::vector<store::OutputBlob>& states) {
+  const auto work = [this, job, states] {
+    for (const store::OutputBlob& state : states) {
+      if (parts_.blobs.remove(state.hash)) parts_.blobs.room().states_removed(job, state.bytes);
+    }
+  };
+  if (!parts_.joins.post(std::hash<JobId>()(job), work))
+    log_debug("Some states of job {} are not removed: too many outputs wait to be joined.",
+              job.text());
+}
+
 void CoreEffects::fatal(const Error& error) {
   log_error(
       "The store refuses a commit, so the state in memory is not the stored one: {} Start the "

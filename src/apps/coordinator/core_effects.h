@@ -63,6 +63,7 @@ class CoreEffects final : public jobs::World {
   void answer_settled(const billing::AnswerId& answer, billing::AnswerFate fate) override;
   void bar_server(const PublicKey& worker) override;
   void forget(const std::vector<Hash>& blobs) override;
+  void forget_states(const JobId& job, const std::vector<store::OutputBlob>& states) override;
   void fatal(const Error& error) override;
 
  private:

@@ -316,11 +316,11 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"NoJson", [](TestWorker& worker) { worker.line->on_text("hello"); },
                  "invalid_argument"},
         Nonsense{"UnknownType",
-                 [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":7})"); },
+                 [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":8})"); },
                  "invalid_argument"},
         Nonsense{"UnknownField",
                  [](TestWorker& worker) {
-                   worker.line->on_text(R"({"type":"beat","v":7,"running":0,"more":1})");
+                   worker.line->on_text(R"({"type":"beat","v":8,"running":0,"more":1})");
                  },
                  "invalid_argument"},
         Nonsense{"NoFrame", [](TestWorker& worker) { worker.line->on_binary("x"); },
@@ -332,7 +332,7 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"OtherVersion",
                  [](TestWorker& worker) {
                    protocol::Hello hello;
-                   hello.versions = {8, 9};
+                   hello.versions = {9, 10};
                    hello.key = worker.key.public_key();
                    worker.say(hello);
                  },

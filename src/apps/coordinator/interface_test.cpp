@@ -516,7 +516,7 @@ TEST_F(InterfaceTest, MalformedAndOversizedFramesAreAnsweredWithOneErrorAndOther
   const std::vector<std::pair<std::function<void(net::Socket&)>, std::string>> rows = {
       {[](net::Socket& socket) { socket.send_text("{"); }, "invalid_argument"},
       {[](net::Socket& socket) { socket.send_text(R"({"type":"hello","v":1})"); }, "unsupported"},
-      {[](net::Socket& socket) { socket.send_text(R"({"type":"hello","v":7})"); },
+      {[](net::Socket& socket) { socket.send_text(R"({"type":"hello","v":8})"); },
        "invalid_argument"},
       {[](net::Socket& socket) { socket.send_text(R"({"type":"beat","v":9,"running":0})"); },
        "unsupported"},

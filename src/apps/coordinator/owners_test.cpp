@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "apps/coordinator/test_network.h"
+#include "common/protocol/versions.h"
 #include "decisions/jobs/client_keys.h"
 #include "decisions/jobs/job_life.h"
 #include "decisions/jobs/owner_requests.h"
@@ -113,9 +114,9 @@ TEST_F(OwnersTest, ASideOfAnotherVersionIsToldHowToUpdateInWordsThatItReads) {
     return worker.texts.size() == 1 ? worker.texts[0] : "";
   };
   const std::string later =
-      refusal(R"({"type":"hello","v":9,"versions":[8,9],"kind":"native","unknown":{}})");
+      refusal(R"({"type":"hello","v":9,"versions":[9,10],"kind":"native","unknown":{}})");
   EXPECT_THAT(later, HasSubstr(R"("type":"error","v":9,"code":"unsupported")"));
-  EXPECT_THAT(later, HasSubstr("This worker speaks versions 8 to 9 of the protocol"));
+  EXPECT_THAT(later, HasSubstr("This worker speaks versions 9 to 10 of the protocol"));
   EXPECT_THAT(later, HasSubstr("git pull && ./weft serve ..."));
   // The Hello of a page of version 1, as it was released.
   std::ostringstream released;
@@ -125,12 +126,46 @@ TEST_F(OwnersTest, ASideOfAnotherVersionIsToldHowToUpdateInWordsThatItReads) {
   ASSERT_THAT(released.str(), HasSubstr(R"("versions":[1])"));
   EXPECT_EQ(refusal(released.str()),
             R"({"type":"error","v":1,"code":"unsupported","message":"This page speaks version 1 )"
-            R"(of the protocol and the coordinator version 7: reload the page."})");
+            R"(of the protocol and the coordinator versions 7 to 8: reload the page."})");
   std::string worker = released.str();
   const std::string browser = R"("kind":"browser")";
   ASSERT_THAT(worker, HasSubstr(browser));
   worker.replace(worker.find(browser), browser.size(), R"("kind":"native")");
   EXPECT_THAT(refusal(worker), HasSubstr("update the worker with `git pull && ./weft work ...`."));
+}
+
+// A worker of an older version that is still spoken refuses frames of a later one.
+TEST_F(OwnersTest, AWorkerHearsEveryFrameInTheVersionThatWasChosen) {
+  for (const std::uint32_t chosen : protocol::version_list()) {
+    SCOPED_TRACE(chosen);
+    auto& worker = network.connect(a);
+    worker.hears_texts = true;
+    protocol::Hello hello;
+    hello.versions = {chosen};
+    hello.key = a.public_key();
+    hello.slots = 4;
+    worker.line->on_text(protocol::encode(protocol::WorkerMessage(hello), chosen));
+    network.run();
+    ASSERT_THAT(worker.texts, testing::SizeIs(1));
+    const auto asked = std::get<protocol::Challenge>(
+        protocol::decode_coordinator_message(worker.texts[0]).value());
+    EXPECT_EQ(asked.version, chosen);
+    worker.line->on_text(
+        protocol::encode(protocol::WorkerMessage(
+                             protocol::Prove{.signature = a.sign_now(protocol::hello_digest(
+                                                 asked.coordinator, asked.nonce, a.public_key()))}),
+                         chosen));
+    network.run();
+    protocol::Resume resume{.held = {{.attempt = 1}}};  // No proof: it is cancelled.
+    worker.line->on_text(protocol::encode(protocol::WorkerMessage(resume), chosen));
+    network.run();
+    worker.line->on_text("nonsense");
+    network.run();
+
+    ASSERT_THAT(worker.texts, testing::SizeIs(4)) << "challenge, welcome, cancel and error";
+    for (const std::string& text : worker.texts)
+      EXPECT_EQ(protocol::read_head(text).value().version, chosen) << text;
+  }
 }
 
 class DevicesTest : public OwnersTest {

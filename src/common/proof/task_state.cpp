@@ -37,6 +37,13 @@ ByteVector encode_state(const StatedTask& task, std::uint32_t done,
   return out;
 }
 
+std::uint64_t state_bytes(std::span<const std::uint64_t> outputs) {
+  constexpr std::size_t numbers = 6;
+  std::uint64_t bytes = state_head_bytes + Hash::size + numbers * sizeof(std::uint32_t);
+  for (const std::uint64_t output : outputs) bytes += sizeof(std::uint64_t) + output;
+  return bytes;
+}
+
 std::optional<TaskId> stated_task(ByteSpan head) {
   ByteReader in(head);
   if (!std::ranges::equal(in.take(magic.size()), as_bytes(magic))) return {};

@@ -34,6 +34,9 @@ struct StatedTask {
 [[nodiscard]] ByteVector encode_state(const StatedTask& task, std::uint32_t done,
                                       std::span<const ByteVector> outputs);
 
+// The size of a state of outputs of these sizes.
+[[nodiscard]] std::uint64_t state_bytes(std::span<const std::uint64_t> outputs);
+
 struct TaskState {
   StatedTask task;
   std::uint32_t done = 0;

@@ -16,17 +16,18 @@ namespace weft::protocol {
 // deeper input is refused with the name of the key.
 inline constexpr std::size_t depth_max = 5;
 
+// `spoken` is the version that the receiver reads.
 template <class Message>
-std::string encode_message(const Message& message) {
-  std::string out = weft::format(R"({{"type":"{}","v":{},)", Shape<Message>::type, version);
+std::string encode_message(const Message& message, std::uint32_t spoken) {
+  std::string out = weft::format(R"({{"type":"{}","v":{},)", Shape<Message>::type, spoken);
   write_fields(out, message);
   out += '}';
   return out;
 }
 
 template <class Variant>
-std::string encode_any(const Variant& message) {
-  return std::visit([](const auto& one) { return encode_message(one); }, message);
+std::string encode_any(const Variant& message, std::uint32_t spoken) {
+  return std::visit([&](const auto& one) { return encode_message(one, spoken); }, message);
 }
 
 // Reads the message of Variant whose type is `type`.
@@ -43,8 +44,9 @@ Result<Variant> read_any(const json::Value& root, const json::Value& type_value,
   }
 }
 
+// Frames of the versions in `readable` are read.
 template <class Variant>
-Result<Variant> decode_any(std::string_view text) {
+Result<Variant> decode_any(std::string_view text, const VersionRange& readable) {
   WEFT_ASSIGN(const json::Value root,
               json::parse(text, {.bytes_max = frame_bytes_max, .depth_max = depth_max}));
   // The type is read first, because it decides which other keys are known.
@@ -59,10 +61,10 @@ Result<Variant> decode_any(std::string_view text) {
   if (v == nullptr) return root.error("lacks the key \"v\"");
   WEFT_ASSIGN(const std::uint64_t spoken,
               v->unsigned_integer(std::numeric_limits<std::uint32_t>::max()));
-  if (spoken < spoken_versions.first || spoken > spoken_versions.last)
+  if (spoken < readable.first || spoken > readable.last)
     return fail(ErrorCode::unsupported,
-                "The message is of protocol version {}; this side speaks version {}.", spoken,
-                version);
+                "The message is of protocol version {}; this side speaks {}.", spoken,
+                range_text(readable));
   WEFT_ASSIGN(const std::string word, type->string({.bytes_max = 64}));
   return read_any<Variant>(root, *type, word);
 }

@@ -19,18 +19,22 @@ std::uint64_t in_frame_bytes(const TaskResult& result) {
 
 }  // namespace
 
-std::string encode(const WorkerMessage& message) { return encode_any(message); }
-std::string encode(const CoordinatorMessage& message) { return encode_any(message); }
+std::string encode(const WorkerMessage& message, std::uint32_t spoken) {
+  return encode_any(message, spoken);
+}
+std::string encode(const CoordinatorMessage& message, std::uint32_t spoken) {
+  return encode_any(message, spoken);
+}
 
 Result<WorkerMessage> decode_worker_message(std::string_view text) {
-  WEFT_ASSIGN(WorkerMessage message, decode_any<WorkerMessage>(text));
+  WEFT_ASSIGN(WorkerMessage message, decode_any<WorkerMessage>(text, spoken_versions));
   if (std::holds_alternative<TaskResult>(message))
     return fail(ErrorCode::invalid_argument, "A result travels as a binary frame, not as text.");
   return message;
 }
 
 Result<CoordinatorMessage> decode_coordinator_message(std::string_view text) {
-  return decode_any<CoordinatorMessage>(text);
+  return decode_any<CoordinatorMessage>(text, spoken_versions);
 }
 
 std::string encode(const Capabilities& capabilities) {
@@ -45,8 +49,8 @@ Result<Capabilities> decode_capabilities(std::string_view text) {
   return read_fields<Capabilities>(root);
 }
 
-Result<ByteVector> encode_frame(const ResultFrame& frame) {
-  const std::string header = encode_message(frame.result);
+Result<ByteVector> encode_frame(const ResultFrame& frame, std::uint32_t spoken) {
+  const std::string header = encode_message(frame.result, spoken);
   const std::size_t size = header_length_bytes + header.size() + frame.payload.size();
   if (size > frame_bytes_max)
     return fail(ErrorCode::resource_exhausted, "The frame has {} bytes; at most {} are sent.", size,
@@ -76,7 +80,7 @@ Result<ResultFrame> decode_frame(ByteSpan bytes) {
                 behind.size());
   }
   WEFT_ASSIGN(WorkerMessage message,
-              decode_any<WorkerMessage>(as_text(behind.first(header_bytes))));
+              decode_any<WorkerMessage>(as_text(behind.first(header_bytes)), spoken_versions));
   auto* result = std::get_if<TaskResult>(&message);
   if (result == nullptr)
     return fail(ErrorCode::invalid_argument, "A binary frame carries a result and nothing else.");

@@ -12,8 +12,10 @@
 
 namespace weft::protocol {
 
-[[nodiscard]] std::string encode(const WorkerMessage& message);
-[[nodiscard]] std::string encode(const CoordinatorMessage& message);
+// `spoken` is the version that the receiver reads: the one of the Challenge, and before it the
+// first spoken one (versions.h). A field of a later version must have its default value then.
+[[nodiscard]] std::string encode(const WorkerMessage& message, std::uint32_t spoken = version);
+[[nodiscard]] std::string encode(const CoordinatorMessage& message, std::uint32_t spoken = version);
 [[nodiscard]] Result<WorkerMessage> decode_worker_message(std::string_view text);
 [[nodiscard]] Result<CoordinatorMessage> decode_coordinator_message(std::string_view text);
 

@@ -16,7 +16,7 @@ struct ErrorMessage {
   std::string message{};
 };
 
-using CoordinatorMessage =
-    std::variant<Challenge, Welcome, Lease, Verdict, Cancel, OpenChunks, Yield, ErrorMessage>;
+using CoordinatorMessage = std::variant<Challenge, Welcome, Lease, Verdict, Cancel, OpenChunks,
+                                        Yield, ErrorMessage, OpenStates>;
 
 }  // namespace weft::protocol

@@ -16,6 +16,8 @@ namespace weft::protocol {
 inline constexpr FieldBounds task_list{.count_max = 4096};
 // 16 paths of 64 siblings take under 80 KiB.
 inline constexpr FieldBounds opened_chunks{.count_max = opened_chunks_max};
+// `max` is the number of a group of steps.
+inline constexpr FieldBounds opened_states{.count_max = opened_states_max, .max = step_roots_max};
 
 template <>
 struct Shape<Capabilities> {
@@ -93,9 +95,12 @@ template <>
 struct Shape<LeasedTask> {
   static constexpr std::string_view name = "LeasedTask";
   static constexpr std::tuple fields{
-      field("index", &LeasedTask::index), field("attempt", &LeasedTask::attempt),
-      field("first", &LeasedTask::first), field("count", &LeasedTask::count),
-      field("proof", &LeasedTask::proof, {.optional = true})};
+      field("index", &LeasedTask::index),
+      field("attempt", &LeasedTask::attempt),
+      field("first", &LeasedTask::first),
+      field("count", &LeasedTask::count),
+      field("proof", &LeasedTask::proof, {.optional = true}),
+      field("step_roots", &LeasedTask::step_roots, {.optional = true})};
 };
 template <>
 struct Shape<ResumePoint> {
@@ -136,7 +141,9 @@ struct Shape<TaskResult> {
                                      field("outputs", &TaskResult::outputs, {.count_max = 64}),
                                      field("gpu_seconds", &TaskResult::gpu_seconds),
                                      field("wall_seconds", &TaskResult::wall_seconds),
-                                     field("resumed", &TaskResult::resumed, {.optional = true})};
+                                     field("resumed", &TaskResult::resumed, {.optional = true}),
+                                     field("step_roots", &TaskResult::step_roots,
+                                           {.count_max = step_roots_max, .optional = true})};
 };
 template <>
 struct Shape<ReceiptItem> {
@@ -241,6 +248,29 @@ struct Shape<Opening> {
                                      field("attempt", &Opening::attempt),
                                      field("roots", &Opening::roots, {.count_max = 64}),
                                      field("paths", &Opening::paths, opened_chunks)};
+};
+template <>
+struct Shape<OpenStates> {
+  static constexpr std::string_view type = "open_states";
+  static constexpr std::string_view name = "OpenStates";
+  static constexpr std::tuple fields{field("task", &OpenStates::task),
+                                     field("attempt", &OpenStates::attempt),
+                                     field("groups", &OpenStates::groups, opened_states)};
+};
+template <>
+struct Shape<StepState> {
+  static constexpr std::string_view name = "StepState";
+  static constexpr std::tuple fields{field("group", &StepState::group, {.max = step_roots_max}),
+                                     field("blob", &StepState::blob, {.optional = true}),
+                                     field("bytes", &StepState::bytes, {.optional = true})};
+};
+template <>
+struct Shape<States> {
+  static constexpr std::string_view type = "states";
+  static constexpr std::string_view name = "States";
+  static constexpr std::tuple fields{
+      field("task", &States::task), field("attempt", &States::attempt),
+      field("states", &States::states, {.count_max = opened_states_max})};
 };
 template <>
 struct Shape<ErrorMessage> {

@@ -12,7 +12,7 @@
 
 namespace weft::protocol {
 
-inline constexpr std::uint32_t version = 7;
+inline constexpr std::uint32_t version = 8;
 inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
 
 // The greatest price_min: a million credits for a compute unit.

@@ -23,6 +23,10 @@ struct LeasedTask {
   std::uint32_t first = 0;  // The range of workgroups along the split axis.
   std::uint32_t count = 0;
   Hash proof{};  // Proof of the lease, to be shown in Resume.
+  // True: the result is to have a root for the end of each group of steps (TaskResult::step_roots).
+  // Only for workers of version 8, for jobs with groups (manifest/step_groups.h), and for tasks
+  // that do not continue from a checkpoint.
+  bool step_roots = false;
 };
 // The point from which a task continues: a checkpoint (Checkpoint in results.h) that holds `done`
 // of its parts.

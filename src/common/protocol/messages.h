@@ -12,6 +12,8 @@
 //   Receipt{items, signature}        ->  one signature for a batch of results
 //                                    <-  OpenChunks{task, chunks}: an audit asks for Merkle paths
 //   Opening{roots, paths}            ->
+//                                    <-  OpenStates{task, groups}: a check asks for states
+//   States{task, states}             ->  the states between steps, stored by PUT before
 //                                    <-  Verdict{task, accepted, paid}
 //   Checkpoint{task, blob, done}     ->  the saved state of a long task, stored by PUT before
 //                                    <-  Yield{task}: stop at the next checkpoint

@@ -11,6 +11,6 @@ struct Beat;
 struct Slots;
 struct Bye;
 using WorkerMessage = std::variant<Hello, Prove, Resume, TaskResult, Receipt, TaskFailed, Beat,
-                                   Slots, Bye, Opening, Checkpoint, ErrorMessage>;
+                                   Slots, Bye, Opening, Checkpoint, ErrorMessage, States>;
 
 }  // namespace weft::protocol

@@ -4,6 +4,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
+#include "common/protocol/hello.h"
 #include "common/protocol/results.h"
 
 namespace weft::protocol {
@@ -13,8 +14,9 @@ struct ResultFrame {
   TaskResult result;
   ByteVector payload;
 };
-[[nodiscard]] Result<ByteVector> encode_frame(
-    const ResultFrame& frame);  // Fails with resource_exhausted if the frame is too large.
+// Fails with resource_exhausted if the frame is too large. `spoken` is as in codec.h.
+[[nodiscard]] Result<ByteVector> encode_frame(const ResultFrame& frame,
+                                              std::uint32_t spoken = version);
 // Decodes a frame. The payload must be exactly as long as the in-frame outputs together.
 [[nodiscard]] Result<ResultFrame> decode_frame(ByteSpan bytes);
 

@@ -12,6 +12,10 @@
 namespace weft::protocol {
 
 inline constexpr std::size_t opened_chunks_max = 16;  // The most chunks of one OpenChunks.
+// The first version with LeasedTask::step_roots, TaskResult::step_roots, OpenStates and States.
+inline constexpr std::uint32_t step_roots_version = 8;
+inline constexpr std::size_t step_roots_max = 31;    // The most groups of steps, less the last.
+inline constexpr std::size_t opened_states_max = 8;  // The most groups of one OpenStates.
 inline constexpr std::size_t inline_output_bytes_max =
     std::size_t{64} << 10;  // Larger outputs are sent by PUT /v1/blobs/{sha256}.
 
@@ -28,6 +32,10 @@ struct TaskResult {
   double gpu_seconds = 0;  // Without the work that came out of a checkpoint.
   double wall_seconds = 0;
   double resumed = 0;  // The share of the task's work that came out of a checkpoint, in [0, 1).
+  // If the lease asked for them: R_1 to R_(n-1), where R_i is proof::task_root() of all outputs
+  // after the first i of the job's n groups of steps. Empty: the worker has none, because the task
+  // ran whole. R_n is `root`.
+  std::vector<Hash> step_roots{};
 };
 struct ReceiptItem {
   TaskId task{};
@@ -89,6 +97,24 @@ struct Opening {
   // the result.
   std::vector<Hash> roots{};
   std::vector<ChunkPath> paths{};  // One path for each requested chunk, in the requested order.
+};
+// A check of groups of steps, of a result whose verdict is still to come: the worker is to store
+// the states from which the groups are computed.
+struct OpenStates {
+  TaskId task{};
+  std::uint32_t attempt = 0;
+  // Group g, from 1 to n - 1, asks for the state before it: all outputs after the first g groups.
+  std::vector<std::uint32_t> groups{};
+};
+struct StepState {
+  std::uint32_t group = 0;
+  Hash blob{};              // A blob in the form of proof/task_state.h, sent by PUT before.
+  std::uint64_t bytes = 0;  // The size of the blob. 0: the worker does not have this state.
+};
+struct States {
+  TaskId task{};
+  std::uint32_t attempt = 0;
+  std::vector<StepState> states{};  // One for each requested group, in the requested order.
 };
 
 }  // namespace weft::protocol

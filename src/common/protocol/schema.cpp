@@ -123,7 +123,7 @@ std::string json_schema() {
          definitions<Capabilities, Hello, Challenge, Prove, Welcome, HeldTask, Resume, LeasedTask,
                      ResumePoint, Lease, OutputPart, TaskResult, ReceiptItem, Receipt, TaskFailed,
                      Beat, Checkpoint, Slots, Bye, Verdict, Cancel, Yield, ChunkName, OpenChunks,
-                     ChunkPath, Opening, ErrorMessage>() +
+                     ChunkPath, Opening, OpenStates, StepState, States, ErrorMessage>() +
          Union<WorkerMessage>::schema("WorkerMessage") + ",\n" +
          Union<CoordinatorMessage>::schema("CoordinatorMessage") + "\n  }\n}\n";
 }

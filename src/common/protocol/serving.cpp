@@ -11,11 +11,16 @@ namespace {
 constexpr std::uint8_t hop_format = 1;
 constexpr std::uint8_t ping_format = 2;
 constexpr std::size_t ping_bytes = hop_header_bytes + 4;
+constexpr VersionRange readable{.first = serving_version, .last = serving_version};
 
 }  // namespace
 
-std::string encode(const ServingWorkerMessage& message) { return encode_any(message); }
-std::string encode(const ServingCoordinatorMessage& message) { return encode_any(message); }
+std::string encode(const ServingWorkerMessage& message) {
+  return encode_any(message, serving_version);
+}
+std::string encode(const ServingCoordinatorMessage& message) {
+  return encode_any(message, serving_version);
+}
 std::string encode(const std::vector<IceServer>& servers) {
   std::string out = "[";
   for (const IceServer& server : servers) {
@@ -32,10 +37,10 @@ std::string encode(const std::vector<IceServer>& servers) {
   return out + "]";
 }
 Result<ServingWorkerMessage> decode_worker(std::string_view text) {
-  return decode_any<ServingWorkerMessage>(text);
+  return decode_any<ServingWorkerMessage>(text, readable);
 }
 Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text) {
-  return decode_any<ServingCoordinatorMessage>(text);
+  return decode_any<ServingCoordinatorMessage>(text, readable);
 }
 
 ByteVector encode(const HopFrame& frame) {

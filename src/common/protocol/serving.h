@@ -33,6 +33,11 @@
 
 namespace weft::protocol::serving {
 
+// These messages have a version of their own, in which all frames are written. It is raised by each
+// change of serving_fields.h but a new optional field. It stayed at 7 when the other messages
+// became version 8 (hello.h), so that sides with either version serve together.
+inline constexpr std::uint32_t serving_version = 7;
+
 inline constexpr std::size_t text_bytes_max = std::size_t{512} << 10;  // The bound of Ask::calls.
 inline constexpr std::size_t prompt_tokens_max = 32768;                // The bound of Ask::prompt.
 inline constexpr std::size_t rule_bytes_max = std::size_t{256} << 10;  // The bound of Ask::rule.

@@ -68,7 +68,11 @@ inline std::vector<WorkerMessage> sample_worker_messages() {
           .attempt = 1,
           .roots = {sample_id<Hash>(0x61), sample_id<Hash>(0x71)},
           .paths = {{.output = 1, .chunk = 2, .chunks = 3, .siblings = {sample_id<Hash>(0x72)}}}},
-      ErrorMessage{.code = "unsupported", .message = "This side speaks another version."}};
+      ErrorMessage{.code = "unsupported", .message = "This side speaks another version."},
+      States{
+          .task = sample_task(3),
+          .attempt = 1,
+          .states = {{.group = 3, .blob = sample_id<Hash>(0x82), .bytes = 4096}, {.group = 31}}}};
 }
 
 inline std::vector<CoordinatorMessage> sample_coordinator_messages() {
@@ -88,7 +92,8 @@ inline std::vector<CoordinatorMessage> sample_coordinator_messages() {
           .wall_ms_max = 30000,
           .tasks =
               {{.index = 3, .attempt = 1, .first = 24, .count = 8, .proof = sample_id<Hash>(0x90)},
-               {.index = 4, .attempt = 1, .first = 32, .count = 8}},
+               {.index = 4, .attempt = 1, .first = 32, .count = 8},
+               {.index = 5, .attempt = 1, .first = 40, .count = 8, .step_roots = true}},
           .resume = {{.index = 4, .blob = sample_id<Hash>(0x80), .bytes = 4096, .done = 3}},
           .checkpoint_ms = 250,
           .client = sample_id<PublicKey>(9),
@@ -102,7 +107,8 @@ inline std::vector<CoordinatorMessage> sample_coordinator_messages() {
       Cancel{.tasks = {{.task = sample_task(4), .attempt = 1}}, .reason = "The job is done."},
       Yield{.tasks = {{.task = sample_task(4), .attempt = 1}}},
       OpenChunks{.task = sample_task(3), .attempt = 1, .chunks = {{.output = 1, .chunk = 2}}},
-      ErrorMessage{.code = "unauthenticated", .message = "The signature does not fit the key."}};
+      ErrorMessage{.code = "unauthenticated", .message = "The signature does not fit the key."},
+      OpenStates{.task = sample_task(3), .attempt = 1, .groups = {3, 31}}};
 }
 
 inline TaskResult sample_result() {
@@ -113,7 +119,8 @@ inline TaskResult sample_result() {
                       {.hash = sample_id<Hash>(0x70), .bytes = 1048576, .in_frame = false}},
           .gpu_seconds = 0.0125,
           .wall_seconds = 0.5,
-          .resumed = 0.25};
+          .resumed = 0.25,
+          .step_roots = {sample_id<Hash>(0x73), sample_id<Hash>(0x74)}};
 }
 
 }  // namespace weft::protocol

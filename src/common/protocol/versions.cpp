@@ -14,13 +14,17 @@ namespace {
 // The most versions that are read from a hello; every side lists fewer.
 constexpr std::size_t offered_max = 64;
 
-std::string range_text(std::span<const std::uint32_t> versions) {
+std::string range_text_of(std::span<const std::uint32_t> versions) {
   const auto [first, last] = std::ranges::minmax(versions);
-  return first == last ? weft::format("version {}", first)
-                       : weft::format("versions {} to {}", first, last);
+  return range_text({.first = first, .last = last});
 }
 
 }  // namespace
+
+std::string range_text(const VersionRange& range) {
+  return range.first == range.last ? weft::format("version {}", range.first)
+                                   : weft::format("versions {} to {}", range.first, range.last);
+}
 
 std::vector<std::uint32_t> version_list(const VersionRange& range) {
   std::vector<std::uint32_t> list;
@@ -76,7 +80,7 @@ std::string update_sentence(WorkerKind kind, std::span<const std::uint32_t> work
   const bool worker_is_older = std::ranges::max(worker) < std::ranges::max(coordinator);
   const std::string fact =
       weft::format("This {} speaks {} of the protocol and the coordinator {}",
-                   is_page ? "page" : "worker", range_text(worker), range_text(coordinator));
+                   is_page ? "page" : "worker", range_text_of(worker), range_text_of(coordinator));
   if (!worker_is_older)
     return fact + ": its operator has to update it with `git pull && ./weft serve ...`.";
   return fact + (is_page ? ": reload the page."

@@ -2,9 +2,10 @@
 // other versions.
 //
 // Hello::versions lists the versions of a worker; the coordinator chooses the highest that both
-// speak (Challenge::version). Some parts never change, so that sides of any two versions understand
-// the refusal: "type" and "v" of every message, "versions" and "kind" of a hello, and all of an
-// error.
+// speak (Challenge::version), and from then on both write their frames in it. Before that, each
+// side writes in the first version that it speaks, which an older side reads too. Some parts never
+// change, so that sides of any two versions understand the refusal: "type" and "v" of every
+// message, "versions" and "kind" of a hello, and all of an error.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,9 @@ struct VersionRange {
   friend bool operator==(const VersionRange&, const VersionRange&) = default;
 };
 inline constexpr VersionRange spoken_versions{.first = 7, .last = version};
+
+// "version 8", or "versions 7 to 8".
+[[nodiscard]] std::string range_text(const VersionRange& range);
 
 // The list of versions for a hello.
 [[nodiscard]] std::vector<std::uint32_t> version_list(const VersionRange& range = spoken_versions);

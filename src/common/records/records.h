@@ -128,6 +128,9 @@ struct Replica {
   double gpu_seconds = 0;
   double wall_seconds = 0;
   UnixMillis arrived = 0;
+  // The roots of the task's states after each group of steps but the last, to which the worker is
+  // committed; empty: the worker gave none, or its lease did not ask for them.
+  std::vector<Hash> steps = {};
   friend bool operator==(const Replica&, const Replica&) = default;
 };
 

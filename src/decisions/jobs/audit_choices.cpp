@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/manifest/split.h"
+#include "common/manifest/step_groups.h"
 #include "decisions/trust/audit.h"
 
 namespace weft::jobs {
@@ -41,6 +42,29 @@ std::vector<PublicKey> possible_auditors(CoreTables& tables, const Audit& audit,
   });
   return able;
 }
+
+namespace {
+
+// The drawn groups of the result, each with the state before it.
+std::vector<VerifyOrder::Group> groups_of(const Audit& audit, const manifest::Manifest& manifest,
+                                          const protocol::TaskResult& suspected) {
+  std::vector<VerifyOrder::Group> groups;
+  const std::vector<Hash>& roots = suspected.step_roots;
+  for (const std::uint32_t number : audit.wanted.groups) {
+    const manifest::StepRange steps = manifest::steps_of_group(manifest, number);
+    VerifyOrder::Group& group = groups.emplace_back();
+    group.first = steps.first;
+    group.count = steps.count;
+    group.after = number < roots.size() ? roots[number] : suspected.root;
+    const auto asked = std::ranges::find(audit.states.groups, number);
+    if (asked == audit.states.groups.end()) continue;
+    group.before = roots[number - 1];
+    group.state = audit.states.blobs[static_cast<std::size_t>(asked - audit.states.groups.begin())];
+  }
+  return groups;
+}
+
+}  // namespace
 
 VerifyOrder verify_order(CoreTables& tables, Audit& audit, const RunningJob& job,
                          const protocol::TaskResult& suspected) {
@@ -79,6 +103,7 @@ VerifyOrder verify_order(CoreTables& tables, Audit& audit, const RunningJob& job
       order.ranges.push_back({.first = part.first, .count = part.count});
     }
   }
+  order.groups = groups_of(audit, *job.manifest, suspected);
   audit.drawn = order.ranges;
   audit.rivals.clear();
   for (const Hash& rival : audit.wanted.rivals) {

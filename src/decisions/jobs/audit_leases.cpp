@@ -57,12 +57,13 @@ void AuditLeases::start(const trust::AuditWanted& wanted, Moment now) {
                  tables_.trust.level(wanted.suspect, now.unix) != trust::Level::newcomer &&
                  tables_.workers.contains(wanted.suspect) && !verifier_has_room());
   ++tables_.counters.audits;
+  forget(wanted.task);
   if (!audit.opens) {
     audit.range = audited_range(wanted, whole);
     audit.share = static_cast<double>(audit.range.count) / whole.count;
     const auto place = open_.insert_or_assign(wanted.task, std::move(audit)).first;
     if (tables_.world.verifies()) {
-      verify(place->second);
+      verify(place->second, now);
       return note_sample(tables_, place->second, now);
     }
     if (wanted.by_root) return end(wanted.task, trust::AuditOutcome::failed, now);
@@ -76,13 +77,14 @@ void AuditLeases::start(const trust::AuditWanted& wanted, Moment now) {
   lease(place->second, now);
 }
 
-void AuditLeases::verify(Audit& audit) {
+void AuditLeases::verify(Audit& audit, Moment now) {
   const auto found = suspected(tables_, audit);
   if (!found) return;
   audit.verifying = true;
   audit.of_newcomer =
       tables_.trust.level(audit.wanted.suspect, tables_.latest.unix) == trust::Level::newcomer;
   audit.tried_verifier = true;
+  if (!states_.are_there(audit, now)) return;
   VerifyOrder order = verify_order(tables_, audit, found->job, found->result);
   order.waits_for_second = audit.late.has_patience();
   tables_.outbox.effect([this, order = std::move(order)] { tables_.world.verify(order); });
@@ -118,7 +120,7 @@ void AuditLeases::lease(Audit& audit, Moment now) {
   const std::vector<PublicKey> able = possible_auditors(tables_, audit, *job, now);
   if (able.empty() && audit.opens && audit.wanted.trusted_only && audit.asked.empty() &&
       tables_.world.verifies())
-    return verify(audit);
+    return verify(audit, now);
   if (able.empty()) {  // A worker may join until the deadline.
     if (audit.late.waits()) audit.deadline = audit.late.next();
     return note_sample(tables_, audit, now);
@@ -153,9 +155,14 @@ void AuditLeases::again(const TaskId& task, Moment now) {
   if (!audit->second.auditor) end(task, trust::AuditOutcome::failed, now);
 }
 
+void AuditLeases::forget(const TaskId& task) {
+  if (auto node = open_.extract(task); !node.empty()) states_.release(node.mapped());
+}
+
 void AuditLeases::end(const TaskId& task, trust::AuditOutcome outcome, Moment now) {
   auto node = open_.extract(task);
   if (node.empty()) return;
+  states_.release(node.mapped());
   const Audit& audit = node.mapped();
   tables_.scheduler.checks().ends(task, audit.wanted.suspect, sample_outcome(outcome), now.at);
   const PublicKey auditor = audit.auditor.value_or(PublicKey{});
@@ -302,9 +309,10 @@ void AuditLeases::worker_left(const PublicKey& worker, Moment now) {
 }
 
 void AuditLeases::job_ends(const JobId& job) {
-  std::erase_if(open_, [&](const auto& each) {
-    const auto& [task, audit] = each;
+  std::erase_if(open_, [&](auto& each) {
+    auto& [task, audit] = each;
     if (task.job != job) return false;
+    states_.release(audit);
     if (audit.auditor) cancel_extra(tables_, *audit.auditor, task, "The job has ended.");
     return true;
   });
@@ -315,7 +323,7 @@ bool AuditLeases::verify_again(const TaskId& task, Moment now) {
   if (audit == nullptr || !tables_.world.verifies() || !audit->late.take_due(now.at)) return false;
   audit->auditor.reset();  // If there is one, it is silent.
   audit->answer = {};
-  verify(*audit);
+  verify(*audit, now);
   note_sample(tables_, *audit, now);
   return audit->verifying;
 }

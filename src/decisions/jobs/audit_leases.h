@@ -17,12 +17,14 @@
 #include "decisions/jobs/audits.h"
 #include "decisions/jobs/core_tables.h"
 #include "decisions/jobs/rulings.h"
+#include "decisions/jobs/state_requests.h"
 
 namespace weft::jobs {
 
 class AuditLeases {
  public:
-  AuditLeases(CoreTables& tables, Rulings& rulings) : tables_(tables), rulings_(rulings) {}
+  AuditLeases(CoreTables& tables, StateRequests& states, Rulings& rulings)
+      : tables_(tables), states_(states), rulings_(rulings) {}
   AuditLeases(const AuditLeases&) = delete;
 
   void start(const trust::AuditWanted& wanted, Moment now);
@@ -46,19 +48,20 @@ class AuditLeases {
 
   // Null if the task has no audit.
   [[nodiscard]] Audit* find(const TaskId& task);
-  [[nodiscard]] const std::map<TaskId, Audit>& all() const { return open_; }
+  [[nodiscard]] auto& all(this auto& self) { return self.open_; }
   // Leases the audit to a worker that is drawn now; if no worker is available, the audit waits for
   // one.
   void lease(Audit& audit, Moment now);
+  // Has the verifier compute the audit, as soon as the states that it needs are there.
+  void verify(Audit& audit, Moment now);
   // Asks another worker. If auditors_max workers were asked already, asks for a second replica
   // instead.
   void again(const TaskId& task, Moment now);
   void end(const TaskId& task, trust::AuditOutcome outcome, Moment now);
   // Drops the audit: the task was decided without the word of a worker.
-  void forget(const TaskId& task) { open_.erase(task); }
+  void forget(const TaskId& task);
 
  private:
-  void verify(Audit& audit);
   // True if the coordinator's verifier, which did not finish the audit before, is asked again.
   bool verify_again(const TaskId& task, Moment now);
   // An answer to the audit has arrived: it contradicts an earlier answer, or completes the audit.
@@ -70,6 +73,7 @@ class AuditLeases {
   [[nodiscard]] Audit* of_auditor(const TaskId& task, const PublicKey& worker);
 
   CoreTables& tables_;
+  StateRequests& states_;
   Rulings& rulings_;
   std::map<TaskId, Audit> open_;
 };

@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/manifest/split.h"
 #include "common/protocol/results.h"
+#include "common/records/records.h"
 #include "decisions/scheduler/sample_queue.h"
 #include "decisions/trust/late_check.h"
 #include "decisions/trust/referee.h"
@@ -34,6 +35,27 @@ struct Covered {
   [[nodiscard]] bool agree() const { return complete() && result->root == *claimed; }
 };
 
+// The states before the drawn groups of steps of a result.
+struct AuditStates {
+  enum class Stage : std::uint8_t {
+    none,            // No state is needed, or the worker was not asked yet.
+    waits_for_room,  // Other checks of the job use the room for states.
+    asked,
+    there,
+  };
+  Stage stage = Stage::none;
+  std::vector<std::uint32_t> groups{};     // Groups whose states are asked for, in order.
+  std::vector<store::OutputBlob> blobs{};  // Their states, once they are there.
+  std::uint64_t bytes = 0;                 // The room that they use.
+  // True if the whole task is checked because the states were not there, or because the groups took
+  // the verifier too long each time. If the verifier cannot do that in time either, the worker's
+  // lease counts as lost.
+  bool replaced = false;
+  [[nodiscard]] bool are_awaited() const {
+    return stage == Stage::asked || stage == Stage::waits_for_room;
+  }
+};
+
 struct Audit {
   trust::AuditWanted wanted;
   manifest::Range range;                 // The range that is computed again.
@@ -49,9 +71,11 @@ struct Audit {
   // True if the suspect must open its commitment. False if its bytes were checked when they
   // arrived; the suspect may then have left.
   bool opens = true;
-  bool verifying = false;  // The coordinator's verifier computes the audit.
+  // The coordinator's verifier computes the audit, or will once the states that it needs are there.
+  bool verifying = false;
   bool of_newcomer = false;
   bool tried_verifier = false;
+  AuditStates states{};
   trust::LateCheck late{};  // Attempts of the verifier that did not finish in time.
   Instant deadline;
   Instant begun;

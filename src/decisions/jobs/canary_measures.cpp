@@ -28,9 +28,12 @@ void CanaryMeasures::measured(const JobId& id, const Result<scheduler::Measureme
                               Moment now) {
   if (measurement) {
     late_.erase(id);
+    too_long_.erase(id);
+    verifier_rate_ = measurement->rate;
     return tables_.scheduler.checks().canary_measured(id, *measurement, now.at);
   }
   if (!tables_.jobs.contains(id)) return;
+  if (measurement.error().code == ErrorCode::deadline_exceeded) too_long_.insert(id);
   trust::LateCheck& late = late_[id];
   late.ran_out(measurement.error().message, now.at);
   if (late.tries() == 1 || late.tries() == trust::LateCheck::tries_max)

@@ -19,7 +19,7 @@ void Checkpoints::saved(const SavedState& saved, Moment now) {
   // nothing else.
   const bool is_one = told.done > 0 && told.done < told.of && saved.is_stored;
   if (job == nullptr || told.task.index >= job->row.tasks) {
-    if (is_one) forget_blob(told.blob);  // It came too late.
+    if (is_one) forget_blob(told.task, told.blob);  // It came too late.
     return;
   }
   if (!is_one) {
@@ -40,13 +40,13 @@ void Checkpoints::saved(const SavedState& saved, Moment now) {
                                                     now.at);
   if (!taken) {
     log_debug("{}", taken.error().message);
-    if (!names(told.task, told.blob)) forget_blob(told.blob);
+    if (!names(told.task, told.blob)) forget_blob(told.task, told.blob);
     return;
   }
   const auto [place, is_new] = kept_[told.task].try_emplace(key, kept);
   if (!is_new) {
     const Hash before = std::exchange(place->second, kept).blob;
-    if (!names(told.task, before)) forget_blob(before);
+    if (!names(told.task, before)) forget_blob(told.task, before);
   }
   ++tables_.counters.checkpoints;
   tables_.outbox.batch().checkpoints.push_back({.row = {.task = told.task,
@@ -115,6 +115,7 @@ void Checkpoints::forget(const TaskId& task) {
     blobs.push_back(kept.blob);
   }
   kept_.erase(found);
+  if (held_.contains(task)) return;
   tables_.outbox.effect(
       [&world = tables_.world, blobs = std::move(blobs)] { world.forget(blobs); });
 }
@@ -126,8 +127,22 @@ void Checkpoints::forget(const JobId& job) {
     forget(TaskId(next->first));
 }
 
-void Checkpoints::forget_blob(const Hash& blob) {
+// A blob that stays because a check may read it, and that nothing names, is swept later.
+void Checkpoints::forget_blob(const TaskId& task, const Hash& blob) {
+  if (held_.contains(task)) return;
   tables_.outbox.effect([&world = tables_.world, blob] { world.forget({blob}); });
+}
+
+void Checkpoints::let_go(const TaskId& task, const std::vector<store::OutputBlob>& states) {
+  held_.erase(task);
+  std::vector<store::OutputBlob> unnamed;
+  for (const store::OutputBlob& state : states) {
+    if (!names(task, state.hash)) unnamed.push_back(state);
+  }
+  if (unnamed.empty()) return;
+  tables_.outbox.effect([&world = tables_.world, job = task.job, states = std::move(unnamed)] {
+    world.forget_states(job, states);
+  });
 }
 
 double Checkpoints::resumed_share(const protocol::TaskResult& result,

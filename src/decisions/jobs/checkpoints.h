@@ -8,12 +8,14 @@
 // checkpoint, which may hold anything: a trusted worker that continued from it would vouch for it.
 //
 // Threading: one thread. Memory: a row for each open task and worker that has saved a checkpoint of
-// it.
+// it, and a name for each task of which a check asks for states.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
+#include <vector>
 
 #include "decisions/jobs/core_tables.h"
 
@@ -38,6 +40,13 @@ class Checkpoints {
   [[nodiscard]] double resumed_share(const protocol::TaskResult& result,
                                      const PublicKey& worker) const;
 
+  // A check asks for states of the task, which are blobs like checkpoints: from hold() to let_go()
+  // no blob of the task is removed. Otherwise another worker of the task could name one as its own
+  // checkpoint, and have it removed before the check has read it. let_go() removes `states`, as
+  // far as no checkpoint names them.
+  void hold(const TaskId& task) { held_.insert(task); }
+  void let_go(const TaskId& task, const std::vector<store::OutputBlob>& states);
+
   // Forget the checkpoints of the task, or of all tasks of the job. Rows go with the next flush,
   // blobs after it.
   void forget(const TaskId& task);
@@ -55,10 +64,11 @@ class Checkpoints {
   // True if a checkpoint of the task names the blob. Equal checkpoints of two workers are one blob.
   [[nodiscard]] bool names(const TaskId& task, const Hash& blob) const;
   [[nodiscard]] bool others_may_go_on(const RunningJob& job, const PublicKey& from) const;
-  void forget_blob(const Hash& blob);
+  void forget_blob(const TaskId& task, const Hash& blob);
 
   CoreTables& tables_;
   std::map<TaskId, std::map<PublicKey, Kept>> kept_;  // By open task and worker.
+  std::set<TaskId> held_;
 };
 
 }  // namespace weft::jobs

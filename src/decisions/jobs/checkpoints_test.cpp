@@ -57,6 +57,35 @@ TEST_F(CheckpointsTest, AnotherContinuesWhereNoWorkerCanBePunished) {
   EXPECT_EQ(test.tables.counters.resumed, 1U);
 }
 
+// Another worker of the task could name a state of this one as its own checkpoint and replace it.
+TEST_F(CheckpointsTest, NoBlobOfATaskIsRemovedWhileACheckAsksForItsStates) {
+  test.run(1, 9, count_manifest(1, 2));
+  const TaskId task{.job = TestTables::job_id(1), .index = 0};
+  restore(3, 30);
+  checkpoints.hold(task);
+
+  checkpoints.forget(task);
+  test.land();
+  EXPECT_THAT(test.world.forgotten, IsEmpty());
+
+  checkpoints.let_go(task, {{.hash = TestTables::hash(30), .bytes = 10}});
+  test.land();
+  EXPECT_THAT(test.world.forgotten, ElementsAre(TestTables::hash(30)));
+}
+
+TEST_F(CheckpointsTest, AStateThatIsACheckpointTooStays) {
+  test.run(1, 9, count_manifest(1, 2));
+  const TaskId task{.job = TestTables::job_id(1), .index = 0};
+  restore(3, 30);
+  checkpoints.hold(task);
+
+  checkpoints.let_go(task, {{.hash = TestTables::hash(30), .bytes = 10},
+                            {.hash = TestTables::hash(31), .bytes = 10}});
+  test.land();
+
+  EXPECT_THAT(test.world.forgotten, ElementsAre(TestTables::hash(31)));
+}
+
 TEST_F(CheckpointsTest, AResultIsPaidForNoMoreThanItCouldHaveResumed) {
   test.run(1, 9, count_manifest(1, 2));
   restore(3, 30, 1);

@@ -58,6 +58,9 @@ std::string metrics_text(const CoreTables& tables, const MetricsOfParts& of) {
   add("weft_audits_unanswered_total", "counter",
       "Audits that a worker was asked for and did not answer in time, since the start.",
       counters.audits_unanswered);
+  add("weft_states_unanswered_total", "counter",
+      "Results that count as lost because their workers did not send the states of drawn steps.",
+      counters.states_unanswered);
   add("weft_traps_total", "counter", "Tasks with known answers handed out since the start.",
       counters.traps);
   add("weft_convictions_total", "counter", "Workers convicted of a wrong result since the start.",

@@ -37,6 +37,9 @@
 #include "decisions/jobs/scheduling.h"
 #include "decisions/jobs/stakes.h"
 #include "decisions/jobs/standings.h"
+#include "decisions/jobs/state_audits.h"
+#include "decisions/jobs/state_requests.h"
+#include "decisions/jobs/step_root_choice.h"
 #include "decisions/jobs/task_payments.h"
 #include "decisions/jobs/trap_leases.h"
 #include "decisions/jobs/verification_leases.h"
@@ -78,16 +81,20 @@ struct CoreParts {
   Stakes stakes{tables, corrections};
 
   // Checks.
-  AuditLeases audits{tables, rulings};
+  StateRequests states{tables, checkpoints};
+  AuditLeases audits{tables, states, rulings};
+  StateAudits state_audits{tables, audits, states, rulings};
   PollLeases polls{tables, checker_pay, rulings};
   TrapLeases traps{tables, checker_pay, rulings};
-  VerifierAudits verifier{tables, audits, rulings};
+  VerifierAudits verifier{tables, audits, state_audits, states, rulings};
   CanaryMeasures canaries{tables};
+  StepRootChoice roots{tables, canaries};
   VerificationLeases checks{tables,
                             {.audits = audits,
                              .polls = polls,
                              .traps = traps,
                              .verifier = verifier,
+                             .states = state_audits,
                              .canaries = canaries,
                              .corrections = corrections,
                              .stakes = stakes,
@@ -148,6 +155,7 @@ struct CoreParts {
                          .sessions = sessions,
                          .checks = checks,
                          .canaries = canaries,
+                         .roots = roots,
                          .rulings = rulings}};
 
   // Answers of language models.

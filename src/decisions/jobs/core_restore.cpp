@@ -6,9 +6,11 @@
 
 #include "common/base/counted.h"
 #include "common/base/log.h"
+#include "common/manifest/step_groups.h"
 #include "decisions/jobs/core_parts.h"
 #include "decisions/jobs/extra_leases.h"
 #include "decisions/jobs/work.h"
+#include "decisions/trust/step_draw.h"
 
 namespace weft::jobs {
 
@@ -47,7 +49,8 @@ Delivered delivered_of(const store::Replica& replica) {
                       .root = replica.root,
                       .outputs = {},
                       .gpu_seconds = replica.gpu_seconds,
-                      .wall_seconds = replica.wall_seconds};
+                      .wall_seconds = replica.wall_seconds,
+                      .step_roots = replica.steps};
   for (const auto& output : replica.outputs)
     delivered.result.outputs.push_back({.hash = output.hash, .bytes = output.bytes});
   delivered.arrived = replica.arrived;
@@ -113,10 +116,14 @@ Result<> CoreParts::restore(Restored given, Moment now) {
       if (counted.empty() || counted.back().task != replica->task)
         progress.push_back({.index = index, .settled = false, .delivered = {}});
       progress.back().delivered.push_back(replica->worker);
+      // Roots that do not belong to the groups of this version do not count: the result is checked
+      // whole.
+      if (replica->steps.size() + 1 != manifest::step_groups(*job.manifest)) replica->steps.clear();
       counted.push_back({.task = replica->task,
                          .worker = replica->worker,
                          .attempt = replica->attempt,
-                         .root = replica->root});
+                         .root = replica->root,
+                         .steps = trust::committed_steps(replica->steps, replica->root)});
       job.delivered[index].emplace(replica->worker, delivered_of(*replica));
       if (const auto known = compared.find(replica->task); known != compared.end())
         job.compared[index] = known->second;

@@ -32,6 +32,7 @@ struct Counters {
   std::uint64_t audits = 0;
   std::uint64_t audits_differ = 0;
   std::uint64_t audits_unanswered = 0;
+  std::uint64_t states_unanswered = 0;
   std::uint64_t traps = 0;
   std::uint64_t convictions = 0;
   std::uint64_t lags = 0;

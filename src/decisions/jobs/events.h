@@ -118,6 +118,14 @@ struct SavedState {
   bool is_stored = false;
 };
 
+// A worker answers a request for the states before groups of steps.
+struct SentStates {
+  SessionId session{};
+  protocol::States told;
+  // For each of its states: the blob is stored, has the named size, and is a state of the task.
+  std::vector<bool> is_stored;
+};
+
 // A result whose outputs are stored and have the root that the result claims.
 struct Delivery {
   SessionId session{};
@@ -165,6 +173,11 @@ struct Checked {
   // The check failed because the verifier's own results for the part vary: the job is at fault, not
   // the worker.
   bool unsteady = false;
+  // The check failed because a state that the worker sent is not the one to which it is committed:
+  // as if it had sent none.
+  bool unanswered = false;
+  // The order had groups of steps: the outcome is one of steps, not of bytes of the result.
+  bool of_steps = false;
   std::optional<Recomputed> right{};             // The right result, if a paid task is wrong.
   trust::Devices devices = trust::Devices::one;  // The devices that computed the differing range.
   std::string vendor{};                          // The vendor of the first of `devices`.

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/manifest/split.h"
 #include "common/proof/merkle.h"
+#include "decisions/jobs/state_room.h"
 #include "decisions/jobs/verdict_text.h"
 
 namespace weft::jobs {
@@ -84,6 +85,9 @@ trust::JobTerms JobLife::terms_of(const Book::Manifest& manifest) const {
       compare.exact || (compare.absolute <= tolerance_max && compare.relative <= tolerance_max);
   if (manifest::can_cut(*manifest))
     terms.parts = manifest::task_range(*manifest, manifest->split.tasks - 1).count;
+  const CheckedGroups groups = checked_groups(*manifest);
+  terms.groups = groups.all;
+  terms.groups_apart_max = groups.apart_max;
   if (!manifest->verify.compare.exact) {
     terms.agree = [this](const TaskId& task, const Hash& a, const Hash& b) {
       return parts_.comparisons.agree(task, a, b);

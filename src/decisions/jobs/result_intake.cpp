@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "common/base/log.h"
+#include "decisions/jobs/state_room.h"
+#include "decisions/trust/step_draw.h"
 
 namespace weft::jobs {
 
@@ -29,10 +31,17 @@ void ResultIntake::deliver(const Delivery& delivery, Moment now) {
                                 taken ? "The job has ended." : taken.error().message);
   }
   job->leased[result.task.index].erase(key);
+  Delivered delivered{.result = result, .arrived = now.unix};
+  if (!asks_for_roots(*job, result.task.index, key, result.attempt) ||
+      result.step_roots.size() + 1 != checked_groups(*job->manifest).all)
+    delivered.result.step_roots.clear();
   const trust::Replica replica{
-      .task = result.task, .worker = key, .attempt = result.attempt, .root = result.root};
-  job->delivered[result.task.index].insert_or_assign(
-      key, Delivered{.result = result, .arrived = now.unix});
+      .task = result.task,
+      .worker = key,
+      .attempt = result.attempt,
+      .root = result.root,
+      .steps = trust::committed_steps(delivered.result.step_roots, result.root)};
+  job->delivered[result.task.index].insert_or_assign(key, std::move(delivered));
   tables_.board.touch(result.task);
   if (parts_.comparisons.compare_first(*job, key, result)) {
     constexpr auto compared_after_max = std::chrono::minutes(10);

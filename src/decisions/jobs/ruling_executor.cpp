@@ -65,7 +65,8 @@ void RulingExecutor::count(const trust::Counted& counted, Moment now) {
                      .receipt = {},
                      .gpu_seconds = delivered.result.gpu_seconds,
                      .wall_seconds = delivered.result.wall_seconds,
-                     .arrived = delivered.arrived};
+                     .arrived = delivered.arrived,
+                     .steps = delivered.result.step_roots};
   if (auto* const worker = tables_.workers.find(counted.worker); worker != nullptr) {
     if (const auto covering = worker->coverings.take({counted.task, counted.attempt})) {
       row.receipt = covering->receipt.digest;
@@ -120,6 +121,7 @@ void RulingExecutor::accept(const trust::Accepted& accepted, Moment now) {
   answer_checkers(job, accepted, delivered, paid);
   job.delivered.erase(index);
   job.leased.erase(index);
+  job.roots_asked.erase(index);
   parts_.checkpoints.forget(accepted.task);
   parts_.watch.accepted(job, index, paid.each * static_cast<MicroCredits>(accepted.agreeing.size()),
                         now);

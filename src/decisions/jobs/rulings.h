@@ -36,6 +36,8 @@ class CheckLeases {
                       std::span<const protocol::LeasedTask> tasks, Moment now) = 0;
   // A worker has connected that may do checks.
   virtual void worker_came(Moment now) = 0;
+  // A worker has connected, of whose results checks may be under way.
+  virtual void connected(const PublicKey& worker) = 0;
   virtual void worker_left(const PublicKey& worker, Moment now) = 0;
   virtual void job_ends(const JobId& job) = 0;
 

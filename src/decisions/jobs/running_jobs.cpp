@@ -7,6 +7,14 @@
 
 namespace weft::jobs {
 
+bool asks_for_roots(const RunningJob& job, std::uint32_t index, const PublicKey& worker,
+                    std::uint32_t attempt) {
+  const auto of_task = job.roots_asked.find(index);
+  if (of_task == job.roots_asked.end()) return false;
+  const auto asked = of_task->second.find(worker);
+  return asked != of_task->second.end() && asked->second == attempt;
+}
+
 std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result) {
   std::vector<store::OutputBlob> blobs;
   for (const auto& output : result.outputs)

@@ -56,6 +56,9 @@ struct RunningJob {
     bool accuser = false;
   };
   std::map<std::uint32_t, std::vector<Auditor>> auditors;
+  // By index of an open task: the attempts whose leases ask for roots of steps. Roots of other
+  // attempts do not count. Not stored: after a restart, results are checked whole.
+  std::map<std::uint32_t, std::map<PublicKey, std::uint32_t>> roots_asked;
   std::set<std::uint32_t> verified;  // Open tasks with a result that the verifier found right.
   // The referee is told of the job's first leases, because it decides about replicas or wants
   // audits.
@@ -67,6 +70,10 @@ struct RunningJob {
   std::uint32_t refusals = 0;
   Hash work{};  // work_of() its manifest: what its canaries measure.
 };
+
+// True if the lease of this attempt asks for roots of steps.
+[[nodiscard]] bool asks_for_roots(const RunningJob& job, std::uint32_t index,
+                                  const PublicKey& worker, std::uint32_t attempt);
 
 // The outputs of a result, in the form that rows have.
 [[nodiscard]] std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result);

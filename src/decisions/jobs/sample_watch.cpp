@@ -4,8 +4,22 @@
 #include <chrono>
 
 #include "common/base/log.h"
+#include "common/manifest/step_groups.h"
 
 namespace weft::jobs {
+
+namespace {
+
+// The share of the task that the verifier computes.
+double verified_share(const CoreTables& tables, const Audit& audit) {
+  const trust::AuditWanted& wanted = audit.wanted;
+  const RunningJob* const job = tables.jobs.find(wanted.task.job);
+  if (!wanted.groups.empty() && job != nullptr)
+    return static_cast<double>(wanted.groups.size()) / manifest::step_groups(*job->manifest);
+  return static_cast<double>(std::min(wanted.samples, wanted.parts)) / wanted.parts;
+}
+
+}  // namespace
 
 void note_sample(CoreTables& tables, const Audit& audit, Moment now) {
   if (!audit.wanted.trusted_only || audit.opens) return;
@@ -13,10 +27,7 @@ void note_sample(CoreTables& tables, const Audit& audit, Moment now) {
   if (tables.trust.level(worker, now.unix) != trust::Level::newcomer) return;
   if (!audit.verifying && !audit.auditor)
     return tables.scheduler.checks().stalls(audit.wanted.task, worker);
-  const double share =
-      audit.verifying ? static_cast<double>(std::min(audit.wanted.samples, audit.wanted.parts)) /
-                            audit.wanted.parts
-                      : audit.share;
+  const double share = audit.verifying ? verified_share(tables, audit) : audit.share;
   tables.scheduler.checks().begins(audit.wanted.task, worker, share, now.at);
 }
 

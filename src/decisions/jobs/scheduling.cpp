@@ -1,5 +1,6 @@
 #include "decisions/jobs/scheduling.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -28,7 +29,6 @@ void Scheduling::act(scheduler::Lease& lease, Moment now) {
     task.proof = lease_proof(tables_.settings.secret, LeaseKind::task,
                              {.job = lease.job, .index = task.index}, task.attempt, lease.worker);
   }
-  const auto leased = lease.tasks;
   protocol::Lease made{.job = lease.job,
                        .manifest = job->row.manifest_hash,
                        .piece_workgroups_max = lease.piece_workgroups_max,
@@ -36,6 +36,8 @@ void Scheduling::act(scheduler::Lease& lease, Moment now) {
                        .tasks = std::move(lease.tasks),
                        .checkpoint_ms = lease.checkpoint_ms};
   parts_.checkpoints.add_resume_points(made, lease.worker);
+  ask_for_roots(made, *job, lease.worker, now);
+  const auto leased = made.tasks;
   add_client(made, lease.worker);
   tables_.workers.send_early(lease.worker, std::move(made));
   if (job->refereed) parts_.checks.leased(lease.job, lease.worker, leased, now);
@@ -97,6 +99,18 @@ void Scheduling::act(const scheduler::NoWorkerLeft& starved, Moment now) {
 
 void Scheduling::act(const scheduler::JobFailed& ended, Moment now) {
   parts_.life.fail_with(ended.job, ended.reason.message, now);
+}
+
+void Scheduling::ask_for_roots(protocol::Lease& lease, RunningJob& job, const PublicKey& worker,
+                               Moment now) const {
+  const ConnectedWorker* const taker = tables_.workers.find(worker);
+  for (protocol::LeasedTask& task : lease.tasks) {
+    // A worker that continues from a checkpoint has no states before it.
+    task.step_roots =
+        taker != nullptr && parts_.roots.asks(job, *taker, task.index, now) &&
+        !std::ranges::contains(lease.resume, task.index, &protocol::ResumePoint::index);
+    if (task.step_roots) job.roots_asked[task.index].insert_or_assign(worker, task.attempt);
+  }
 }
 
 void Scheduling::add_client(protocol::Lease& lease, const PublicKey& worker) const {

@@ -12,6 +12,7 @@
 #include "decisions/jobs/job_prices.h"
 #include "decisions/jobs/job_watch.h"
 #include "decisions/jobs/rulings.h"
+#include "decisions/jobs/step_root_choice.h"
 #include "decisions/jobs/task_payments.h"
 #include "decisions/jobs/worker_sessions.h"
 
@@ -30,6 +31,7 @@ class Scheduling {
     WorkerSessions& sessions;
     CheckLeases& checks;
     CanaryMeasures& canaries;
+    const StepRootChoice& roots;
     Rulings& rulings;
   };
   Scheduling(CoreTables& tables, Parts parts) : tables_(tables), parts_(parts) {}
@@ -50,6 +52,9 @@ class Scheduling {
   void act(const scheduler::CanaryWanted& wanted, Moment now);
   void act(const scheduler::NoWorkerLeft& starved, Moment now);
   void act(const scheduler::JobFailed& ended, Moment now);
+  // Asks for roots of steps in the tasks of a lease that begin at their first step.
+  void ask_for_roots(protocol::Lease& lease, RunningJob& job, const PublicKey& worker,
+                     Moment now) const;
   // Adds the client and its weight to a lease, for a worker that runs several tasks at a time and
   // divides its time between clients.
   void add_client(protocol::Lease& lease, const PublicKey& worker) const;

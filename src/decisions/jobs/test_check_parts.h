@@ -14,11 +14,14 @@ struct TestCheckParts {
   ClaimsAsSaid claims;
   Stakes stakes{test.tables, claims};
   CheckerPay pay{test.tables};
-  AuditLeases audits{test.tables, rulings};
+  Checkpoints checkpoints{test.tables};
+  StateRequests states{test.tables, checkpoints};
+  AuditLeases audits{test.tables, states, rulings};
+  StateAudits state_audits{test.tables, audits, states, rulings};
   SampleWatch samples{test.tables, audits};
   PollLeases polls{test.tables, pay, rulings};
   TrapLeases traps{test.tables, pay, rulings};
-  VerifierAudits verifier{test.tables, audits, rulings};
+  VerifierAudits verifier{test.tables, audits, state_audits, states, rulings};
   CanaryMeasures canaries{test.tables};
   PaidTables paid{test.tables.accounts};
   HeldPayments held{test.tables, paid};
@@ -32,6 +35,7 @@ struct TestCheckParts {
                              .polls = polls,
                              .traps = traps,
                              .verifier = verifier,
+                             .states = state_audits,
                              .canaries = canaries,
                              .corrections = corrections,
                              .stakes = stakes,

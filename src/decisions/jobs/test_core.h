@@ -80,6 +80,8 @@ class CoreAlone : public World {
     Arrival arrival{.session = SessionId(number), .hello = {}, .blob_token = "token"};
     arrival.prefix = std::move(prefix);
     arrival.hello.key = worker(number);
+    arrival.hello.versions = versions;
+    arrival.invitation = invitation;
     arrival.hello.slots = slots;
     arrival.hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
     arrival.hello.capabilities.f32_gflop_per_s = 1000;
@@ -88,7 +90,7 @@ class CoreAlone : public World {
   }
   // Delivers an output and the receipt that covers it.
   void deliver(std::uint8_t number, const protocol::Lease& lease, const protocol::LeasedTask& task,
-               const ByteVector& output) {
+               const ByteVector& output, std::vector<Hash> step_roots = {}) {
     const TaskId id{.job = lease.job, .index = task.index};
     Delivery delivery{.session = SessionId(number), .worker = worker(number), .result = {}};
     delivery.result = {.task = id,
@@ -96,7 +98,8 @@ class CoreAlone : public World {
                        .root = proof::task_root(std::array{output}),
                        .outputs = {{.hash = crypto::sha256(output), .bytes = output.size()}},
                        .gpu_seconds = 0.001,
-                       .wall_seconds = 0.001};
+                       .wall_seconds = 0.001,
+                       .step_roots = std::move(step_roots)};
     const Hash root = delivery.result.root;
     core_->results().deliver(delivery, now);
     CoveringReceipt receipt{.session = SessionId(number),
@@ -130,6 +133,9 @@ class CoreAlone : public World {
   }
   Core& core() { return *core_; }
 
+  // How the next workers arrive.
+  std::vector<std::uint32_t> versions{protocol::version};
+  trust::Invitation invitation = trust::Invitation::none;
   Moment now{.at = Instant{} + std::chrono::hours(1), .unix = 1'000'000'000'000};
   std::vector<std::pair<SessionId, protocol::CoordinatorMessage>> sent;
   store::Batch stored;  // All batches, one after the other.
@@ -158,6 +164,9 @@ class CoreAlone : public World {
   void measure(MeasureOrder order) override { measurements.push_back(std::move(order)); }
   void forget(const std::vector<Hash>& blobs) override {
     forgotten.insert(forgotten.end(), blobs.begin(), blobs.end());
+  }
+  void forget_states(const JobId&, const std::vector<store::OutputBlob>& states) override {
+    for (const store::OutputBlob& state : states) forgotten.push_back(state.hash);
   }
   void fatal(const Error& error) override { ADD_FAILURE() << error.message; }
 

@@ -47,6 +47,9 @@ class RecordingWorld final : public World {
   void forget(const std::vector<Hash>& blobs) override {
     forgotten.insert(forgotten.end(), blobs.begin(), blobs.end());
   }
+  void forget_states(const JobId&, const std::vector<store::OutputBlob>& states) override {
+    for (const store::OutputBlob& state : states) forgotten.push_back(state.hash);
+  }
   void fatal(const Error& error) override { fatal_errors.push_back(error.message); }
 
   // The messages of one type that were sent in the session.
@@ -110,6 +113,7 @@ class NoCheckLeases final : public CheckLeases {
     told_of_leases.push_back(worker);
   }
   void worker_came(Moment) override { ++came; }
+  void connected(const PublicKey&) override {}
   void worker_left(const PublicKey& worker, Moment) override { left.push_back(worker); }
   void job_ends(const JobId& job) override { ended.push_back(job); }
 

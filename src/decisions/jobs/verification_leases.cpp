@@ -13,9 +13,11 @@ void VerificationLeases::leased(const JobId& id, const PublicKey& worker,
     const RunningJob* const job = tables_.jobs.find(id);  // Rulings may end it.
     if (job == nullptr || !job->refereed) return;
     const TaskId name{.job = id, .index = task.index};
-    parts_.rulings.carry_out(tables_.trust.leased(name, worker, replica_value(tables_, *job),
-                                                  parts_.stakes.free_of_answers(worker), now.unix),
-                             now);
+    parts_.rulings.carry_out(
+        tables_.trust.leased(
+            name, worker, replica_value(tables_, *job), parts_.stakes.free_of_answers(worker),
+            now.unix, task.step_roots ? trust::StepRoots::asked : trust::StepRoots::not_asked),
+        now);
     if (const auto trap = tables_.trust.trap_for(name, worker, now.unix))
       parts_.traps.lease(worker, *trap, now);
   }
@@ -80,6 +82,7 @@ void VerificationLeases::expire(Moment now) {
   parts_.polls.expire(now);
   parts_.canaries.ask_again(now);
   parts_.corrections.ask_again(now);
+  parts_.states.expire(now);
   parts_.audits.expire(now);
 }
 
@@ -87,7 +90,7 @@ std::optional<Instant> VerificationLeases::deadline() const {
   std::optional<Instant> next;
   for (const auto& each :
        {parts_.audits.deadline(), parts_.traps.deadline(), parts_.polls.deadline(),
-        parts_.canaries.deadline(), parts_.corrections.deadline()}) {
+        parts_.canaries.deadline(), parts_.corrections.deadline(), parts_.states.deadline()}) {
     if (each) next = next ? std::min(*next, *each) : *each;
   }
   return next;

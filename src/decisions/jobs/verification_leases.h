@@ -14,6 +14,7 @@
 #include "decisions/jobs/poll_leases.h"
 #include "decisions/jobs/rulings.h"
 #include "decisions/jobs/stakes.h"
+#include "decisions/jobs/state_audits.h"
 #include "decisions/jobs/trap_leases.h"
 #include "decisions/jobs/verifier_audits.h"
 
@@ -27,6 +28,7 @@ class VerificationLeases final : public CheckLeases {
     PollLeases& polls;
     TrapLeases& traps;
     VerifierAudits& verifier;
+    StateAudits& states;
     CanaryMeasures& canaries;
     Corrections& corrections;
     const Stakes& stakes;
@@ -38,6 +40,7 @@ class VerificationLeases final : public CheckLeases {
   void leased(const JobId& job, const PublicKey& worker,
               std::span<const protocol::LeasedTask> tasks, Moment now) override;
   void worker_came(Moment now) override { parts_.audits.worker_came(now); }
+  void connected(const PublicKey& worker) override { parts_.states.worker_came(worker); }
   void worker_left(const PublicKey& worker, Moment now) override;
   void job_ends(const JobId& job) override;
 
@@ -47,6 +50,8 @@ class VerificationLeases final : public CheckLeases {
   bool failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);
   // The suspect of an audit has opened its commitment.
   void opened(SessionId session, protocol::Opening opening, Moment now);
+  // The suspect of a check of steps has sent states.
+  void states_sent(const SentStates& answer, Moment now) { parts_.states.sent(answer, now); }
   void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                  Moment now);
   // The verifier's answer. `failed` means that this verifier cannot check the result, or, if it is

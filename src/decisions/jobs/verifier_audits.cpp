@@ -27,13 +27,22 @@ std::string basis_of(const Checked& checked) {
   return "One device of the coordinator's machine computed the check.";
 }
 
+// A check of steps says first which steps it is about.
+std::string reason_of(const Checked& checked) {
+  const bool differs = checked.outcome == trust::AuditOutcome::differs;
+  return checked.of_steps && differs ? checked.reason + " " + basis_of(checked) : basis_of(checked);
+}
+
 }  // namespace
 
 void VerifierAudits::verified(const TaskId& task, const Hash& root, const Checked& checked,
                               Moment now) {
   const trust::AuditOutcome outcome = checked.outcome;
   Audit* const audit = audits_.find(task);
-  if (audit == nullptr || !audit->verifying || audit->wanted.root != root) return;
+  if (audit == nullptr || !audit->verifying || audit->wanted.root != root ||
+      audit->states.are_awaited())
+    return;
+  if (checked.unanswered) return states_.lose(*audit, checked.reason, now);
   audit->verifying = false;
   tables_.scheduler.checks().ends(task, audit->wanted.suspect, sample_outcome(outcome), now.at);
   const bool dispute = !audit->wanted.rivals.empty();
@@ -48,7 +57,7 @@ void VerifierAudits::verified(const TaskId& task, const Hash& root, const Checke
          .outcome = outcome_of(outcome),
          .ranges = ranges_of(audit->drawn),
          .wrong = range_of(checked.wrong),
-         .reason = basis_of(checked)});
+         .reason = reason_of(checked)});
   if (checked.unsteady) {
     audits_.forget(task);
     return rulings_.end_irreproducible(task.job, checked.reason, now);
@@ -56,16 +65,18 @@ void VerifierAudits::verified(const TaskId& task, const Hash& root, const Checke
   if (outcome == trust::AuditOutcome::failed) return not_checked(*audit, checked, now);
   if (outcome == trust::AuditOutcome::differs) {
     ++tables_.counters.audits_differ;
-    log_warning("The verifier finds a wrong part in the result of {} for task {}.",
-                audit->wanted.suspect.text(), task.text());
+    log_warning("The verifier finds a wrong {} in the result of {} for task {}.",
+                checked.of_steps ? "step" : "part", audit->wanted.suspect.text(), task.text());
   }
   if (auto* const job = tables_.jobs.find(task.job);
       job != nullptr && outcome == trust::AuditOutcome::agrees)
     job->verified.insert(task.index);
-  trust::Finding finding{.devices = checked.devices,
-                         .vendor = checked.vendor,
-                         .part = part_of(checked.wrong),
-                         .rivals = {}};
+  trust::Finding finding{
+      .devices = checked.devices,
+      .vendor = checked.vendor,
+      .part = part_of(checked.wrong),
+      .rivals = {},
+      .refuted = checked.of_steps ? trust::Refuted::steps : trust::Refuted::result};
   const std::vector<Hash>& rivals = audit->rivals;
   for (std::size_t i = 0; i < std::min(rivals.size(), checked.apart.size()); ++i)
     finding.rivals.emplace_back(rivals[i], *part_of(checked.apart[i]));
@@ -77,6 +88,8 @@ void VerifierAudits::verified(const TaskId& task, const Hash& root, const Checke
 
 void VerifierAudits::not_checked(Audit& audit, const Checked& checked, Moment now) {
   const TaskId task = audit.wanted.task;
+  const bool had_states = audit.states.stage == AuditStates::Stage::there;
+  requests_.release(audit);  // A later try asks for them again.
   if (checked.late) {
     audit.late.ran_out(checked.reason, now.at);
     if (audit.late.tries() == trust::LateCheck::tries_max)
@@ -84,13 +97,28 @@ void VerifierAudits::not_checked(Audit& audit, const Checked& checked, Moment no
   } else {
     audit.late.cannot(checked.reason);
   }
+  const bool is_told = audit.late.tries() >= trust::LateCheck::tries_max;
+  // The worker chose the states from which the groups take too long; it has not chosen those from
+  // which the whole task is computed.
+  if (checked.late && had_states && is_told) return states_.check_whole(audit, now);
   const bool given_up = !audit.late.waits() || is_given_up(audit, now);
+  const bool in_vain = audit.states.replaced && checked.late && is_told;
+  const auto lose = [&] {
+    states_.lose(audit,
+                 "The worker did not send the states of the steps that were drawn, or states from "
+                 "which they take too long, and the verifier did not compute the whole task in "
+                 "time.",
+                 now);
+  };
   if (audit.opens || audit.wanted.by_root) {  // No other one may do it.
+    // Two accomplices would otherwise decide because they send no states.
+    if (in_vain) return lose();
     if (given_up) return audits_.end(task, trust::AuditOutcome::failed, now);
     audit.deadline = audit.late.next();
     return;
   }
   audits_.lease(audit, now);
+  if (!audit.auditor && in_vain) return lose();
   if (!audit.auditor && audit.wanted.dispute && given_up) audits_.again(task, now);
 }
 

@@ -12,6 +12,8 @@
 #include "decisions/jobs/audit_leases.h"
 #include "decisions/jobs/core_tables.h"
 #include "decisions/jobs/rulings.h"
+#include "decisions/jobs/state_audits.h"
+#include "decisions/jobs/state_requests.h"
 
 namespace weft::jobs {
 
@@ -23,8 +25,9 @@ struct LateView {
 
 class VerifierAudits {
  public:
-  VerifierAudits(CoreTables& tables, AuditLeases& audits, Rulings& rulings)
-      : tables_(tables), audits_(audits), rulings_(rulings) {}
+  VerifierAudits(CoreTables& tables, AuditLeases& audits, StateAudits& states,
+                 StateRequests& requests, Rulings& rulings)
+      : tables_(tables), audits_(audits), states_(states), requests_(requests), rulings_(rulings) {}
   VerifierAudits(const VerifierAudits&) = delete;
 
   // The verifier's answer. `failed` means that this verifier cannot check the result, or, if it is
@@ -42,6 +45,8 @@ class VerifierAudits {
 
   CoreTables& tables_;
   AuditLeases& audits_;
+  StateAudits& states_;
+  StateRequests& requests_;
   Rulings& rulings_;
 };
 

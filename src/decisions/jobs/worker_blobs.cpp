@@ -60,6 +60,19 @@ void WorkerBlobs::allow_upload(const PublicKey& worker, const TaskId& task, std:
   });
 }
 
+void WorkerBlobs::allow_states(const PublicKey& worker, const TaskId& task, std::uint32_t attempt,
+                               std::vector<std::uint64_t> sizes) {
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t size : sizes) bytes += size;
+  state_.with([&](State& state) {
+    Allowed* const allowed = state.allowed(worker, task.job);
+    if (allowed == nullptr) return;
+    const auto [asked, is_new] =
+        allowed->states_asked.insert_or_assign({task.index, attempt}, std::move(sizes));
+    if (is_new) allowed->upload_bytes += bytes;
+  });
+}
+
 void WorkerBlobs::allow_read(const PublicKey& worker, const JobId& job,
                              std::span<const Hash> states) {
   state_.with([&](State& state) {
@@ -94,11 +107,13 @@ void WorkerBlobs::remove_line(std::uint64_t line) {
   });
 }
 
-bool WorkerBlobs::Allowed::take_output(std::uint64_t bytes) {
-  for (auto& [lease, outputs] : leases) {
-    const auto found = std::ranges::find(outputs, bytes);
-    if (found == outputs.end()) continue;
-    outputs.erase(found);
+bool WorkerBlobs::Allowed::take(
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>>& from,
+    std::uint64_t bytes) {
+  for (auto& [lease, sizes] : from) {
+    const auto found = std::ranges::find(sizes, bytes);
+    if (found == sizes.end()) continue;
+    sizes.erase(found);
     return true;
   }
   return false;
@@ -125,7 +140,12 @@ std::optional<WorkerBlobs::Upload> WorkerBlobs::take_upload(const PublicKey& wor
       const std::uint64_t taken = std::min(allowed->upload_bytes, left);
       allowed->upload_bytes -= taken;
       left -= taken;
-      if (!upload.output_of && allowed->take_output(bytes)) upload.output_of = id;
+      if (upload.output_of || upload.state_of) continue;
+      if (allowed->take_state(bytes)) {
+        upload.state_of = id;
+      } else if (allowed->take_output(bytes)) {
+        upload.output_of = id;
+      }
     }
     return upload;
   });

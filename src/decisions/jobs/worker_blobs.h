@@ -42,6 +42,10 @@ class WorkerBlobs {
   // several times. `outputs` are the sizes of the task's outputs, for which room is reserved.
   void allow_upload(const PublicKey& worker, const TaskId& task, std::uint32_t attempt,
                     std::uint64_t bytes, std::vector<std::uint64_t> outputs = {});
+  // Lets the worker store states of a task, each once, for which room is reserved: `sizes` are
+  // those that a check asks for now. A check that asks again lets no more bytes be stored.
+  void allow_states(const PublicKey& worker, const TaskId& task, std::uint32_t attempt,
+                    std::vector<std::uint64_t> sizes);
   // Off only in tests: without this rule, workers fill the store. Must be set before the core runs.
   void allow_all_uploads() { uploads_by_lease_ = false; }
   // Lets the worker read the manifest and the data of a running job, and the states from which its
@@ -58,6 +62,9 @@ class WorkerBlobs {
     // lease is taken once. Such a blob uses the room that is reserved for the job; other blobs use
     // free room.
     std::optional<JobId> output_of = {};
+    // The running job of which the blob may be a state that a check asked for, in the same way. It
+    // uses the room that is reserved for states.
+    std::optional<JobId> state_of = {};
   };
   // Takes `bytes` from the number of bytes that the worker's leases of running jobs allow, or its
   // leases of `job` if one is named. None if they allow less.
@@ -70,8 +77,15 @@ class WorkerBlobs {
     // By index and attempt: the sizes of outputs that are not stored yet.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>> leases;
 
-    // Takes an output of this size.
-    bool take_output(std::uint64_t bytes);
+    // By index and attempt: the sizes of states that were asked for and are not stored yet.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>> states_asked;
+
+    // Take an output or a state of this size.
+    bool take_output(std::uint64_t bytes) { return take(leases, bytes); }
+    bool take_state(std::uint64_t bytes) { return take(states_asked, bytes); }
+    static bool take(
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>>& from,
+        std::uint64_t bytes);
     std::uint64_t upload_bytes = 0;  // Bytes that it may still store.
     bool reads = false;
     std::unordered_set<Hash> states;

@@ -46,6 +46,34 @@ TEST_F(WorkerBlobsTest, ALeaseLeadsToItsJobsManifestDataAndStateUntilTheJobEnds)
   EXPECT_FALSE(blobs.may_read(worker, data)) << "a lease that was shown too late";
 }
 
+TEST_F(WorkerBlobsTest, AStateThatACheckAsksForIsStoredOnceInTheRoomForStates) {
+  add_job(job, data);
+  const TaskId task{.job = job, .index = 0};
+  EXPECT_FALSE(blobs.take_upload(worker, 7).has_value());
+
+  blobs.allow_states(worker, task, 1, {7, 7});
+
+  for (int i = 0; i < 2; ++i) {
+    const auto upload = blobs.take_upload(worker, 7);
+    ASSERT_TRUE(upload.has_value());
+    EXPECT_EQ(upload->state_of, job);
+    EXPECT_FALSE(upload->output_of.has_value());
+  }
+  EXPECT_FALSE(blobs.take_upload(worker, 7).has_value());
+  EXPECT_FALSE(blobs.take_upload(other, 7).has_value());
+}
+
+TEST_F(WorkerBlobsTest, AskingAgainLetsNoMoreBytesBeStored) {
+  add_job(job, data);
+  const TaskId task{.job = job, .index = 0};
+  for (int i = 0; i < 10; ++i) blobs.allow_states(worker, task, 1, {7});
+
+  EXPECT_TRUE(blobs.take_upload(worker, 7).has_value());
+  EXPECT_FALSE(blobs.take_upload(worker, 7).has_value());
+  blobs.allow_states(worker, {.job = second, .index = 0}, 1, {7});
+  EXPECT_FALSE(blobs.take_upload(worker, 7).has_value()) << "of a job that does not run";
+}
+
 TEST_F(WorkerBlobsTest, AModelIsReadAsLongAsALineServesIt) {
   blobs.allow_model(worker, 1, std::array{model});
   blobs.allow_model(worker, 2, std::array{model});

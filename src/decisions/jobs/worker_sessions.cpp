@@ -85,6 +85,7 @@ void WorkerSessions::arrive(Arrival arrival, Moment now) {
   tables_.workers.add(std::move(worker));
   tables_.workers.send(key, std::move(welcome));
   refresh(key, now);
+  checks_.connected(key);
   if (tables_.trust.level(key, now.unix) != trust::Level::newcomer) checks_.worker_came(now);
 }
 
@@ -139,8 +140,11 @@ void WorkerSessions::resume(SessionId session, std::vector<protocol::HeldTask> h
     watch_.leased(*job, task.task.index, now);
   }
   for (const auto& task : tables_.scheduler.resume(key, held, now.at)) {
-    const std::array<protocol::LeasedTask, 1> again{
-        protocol::LeasedTask{.index = task.task.index, .attempt = task.attempt}};
+    const std::array<protocol::LeasedTask, 1> again{protocol::LeasedTask{
+        .index = task.task.index,
+        .attempt = task.attempt,
+        .step_roots =
+            asks_for_roots(tables_.jobs.at(task.task.job), task.task.index, key, task.attempt)}};
     checks_.leased(task.task.job, key, again, now);
   }
 }

@@ -65,6 +65,18 @@ struct VerifyOrder {
   // rival differs.
   std::vector<std::vector<store::OutputBlob>> rivals;
   std::uint32_t parts = 1;
+  // A group of steps to compute from the state before it. If there are any, they are computed in
+  // the place of `ranges`.
+  struct Group {
+    std::uint32_t first = 0;  // Its steps.
+    std::uint32_t count = 0;
+    // The blob of the state before it (proof/task_state.h); nothing before the first step, which
+    // begins from the job's own data.
+    std::optional<store::OutputBlob> state{};
+    Hash before;  // The root of that state to which the worker is committed.
+    Hash after;   // The root after the group to which the worker is committed.
+  };
+  std::vector<Group> groups{};
   bool paid =
       false;  // The task is accepted, and its pay was taken; answered by Corrections::rechecked().
   // If a part is wrong and the second device of this machine does not finish it in time, the check
@@ -138,6 +150,11 @@ class World {
   virtual void compare(CompareOrder order) = 0;
   // Removes blobs that are no longer needed.
   virtual void forget(const std::vector<Hash>& blobs) { static_cast<void>(blobs); }
+  // Removes states of the job whose check has ended; the job's next states use their room.
+  virtual void forget_states(const JobId& job, const std::vector<store::OutputBlob>& states) {
+    static_cast<void>(job);
+    static_cast<void>(states);
+  }
 
   // The state in memory differs from the stored state: the process must end, and recover when it
   // starts again.

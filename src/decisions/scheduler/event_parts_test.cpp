@@ -172,8 +172,8 @@ TEST(TaskEvents, AFurtherReplicaOpensTheTaskAndAWrongResultBarsItsWorker) {
   test.parts.task_events.want_replicas({job_id_of(1), 0}, 3);
   EXPECT_TRUE(job.tasks.at(0).missing());
   EXPECT_TRUE(test.tables.deadlines.starving.next().has_value());
-  test.parts.task_events.bar({job_id_of(1), 0}, key_of(1));
-  test.parts.task_events.bar({job_id_of(1), 0}, key_of(1));
+  test.parts.task_events.bar({job_id_of(1), 0}, key_of(1), Barred::job);
+  test.parts.task_events.bar({job_id_of(1), 0}, key_of(1), Barred::job);
   EXPECT_EQ(job.barred, std::vector{key_of(1)});
 }
 

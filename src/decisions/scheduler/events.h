@@ -13,6 +13,12 @@ enum class Departure : std::uint8_t {
   lost,  // The connection broke: the task that the worker was running may be the cause.
 };
 
+// What a worker is kept from after its result of a task was refused.
+enum class Barred : std::uint8_t {
+  job,   // All tasks of the job: the result was wrong.
+  task,  // That task: the result was lost.
+};
+
 struct TaskResult {
   TaskId task;
   PublicKey worker;

@@ -281,7 +281,7 @@ TEST_F(SafeguardsTest, AResultOfAStrangersCountsUntilItIsAcceptedAndForGoodIfItI
 }
 
 TEST_F(SafeguardsTest, ATaskThatAStrangerWasWrongInGoesToATrustedWorkerNext) {
-  const auto strangers_take_it = [&](bool rule) {
+  const auto strangers_take_it = [&](bool rule, Barred from) {
     start({.lost_goes_to_trusted = rule, .newcomer_share_max = 1});
     join(1);
     scheduler->set_leases_max(key_of(1), 0);
@@ -294,14 +294,36 @@ TEST_F(SafeguardsTest, ATaskThatAStrangerWasWrongInGoesToATrustedWorkerNext) {
     EXPECT_TRUE(scheduler->result(
         {.task = task, .worker = by, .attempt = attempt, .gpu_seconds = 0.01}, at(1)));
     scheduler->counted(task, by);
-    scheduler->bar(task, by);
+    scheduler->bar(task, by, from);
     scheduler->want_replicas(task, 2);
     join(stranger + 1, Standing::newcomer);
     (void)decide(2);
     return attempts.contains({task, key_of(stranger + 1)});
   };
-  EXPECT_FALSE(strangers_take_it(true));
-  EXPECT_TRUE(strangers_take_it(false));
+  for (const Barred from : {Barred::job, Barred::task}) {
+    EXPECT_FALSE(strangers_take_it(true, from));
+    EXPECT_TRUE(strangers_take_it(false, from));
+  }
+}
+
+TEST_F(SafeguardsTest, AStrangerWhoseResultWasLostGetsOtherTasksOfTheJob) {
+  const auto gets_more = [&](Barred from) {
+    start({.newcomer_share_max = 1});
+    join(stranger, Standing::newcomer);
+    EXPECT_TRUE(scheduler->add_job(known_job(1, 4, 1, 0.001), at(0)).has_value());
+    scheduler->set_leases_max(key_of(stranger), 1);
+    (void)decide(0);
+    const auto [of, attempt] = *attempts.begin();
+    const auto& [task, by] = of;
+    EXPECT_TRUE(scheduler->result(
+        {.task = task, .worker = by, .attempt = attempt, .gpu_seconds = 0.01}, at(1)));
+    scheduler->counted(task, by);
+    scheduler->bar(task, by, from);
+    scheduler->want_replicas(task, 2);
+    return !decide(2).empty();
+  };
+  EXPECT_TRUE(gets_more(Barred::task));
+  EXPECT_FALSE(gets_more(Barred::job));
 }
 
 TEST_F(SafeguardsTest, ATaskThatAStrangerLostGoesToATrustedWorkerNext) {

@@ -77,8 +77,8 @@ void Scheduler::settled(const TaskId& task, std::span<const PublicKey> by) {
   parts_->task_events.settled(task, by);
 }
 
-void Scheduler::bar(const TaskId& task, const PublicKey& worker) {
-  parts_->task_events.bar(task, worker);
+void Scheduler::bar(const TaskId& task, const PublicKey& worker, Barred from) {
+  parts_->task_events.bar(task, worker, from);
 }
 
 void Scheduler::want_replicas(const TaskId& task, std::uint32_t replicas) {

@@ -120,8 +120,10 @@ class Scheduler {
   // The task is accepted, and its other leases are cancelled. `by` names the workers whose results
   // were right; their results show how fast they are.
   void settled(const TaskId& task, std::span<const PublicKey> by = {});
-  // The worker's result of the task was found wrong: the worker gets no more tasks of the job.
-  void bar(const TaskId& task, const PublicKey& worker);
+  // The worker's result of the task was found wrong: the worker gets no more tasks of the job. A
+  // result that is only lost keeps the worker from no other task. If it was a newcomer, the task
+  // goes to a trusted worker next.
+  void bar(const TaskId& task, const PublicKey& worker, Barred from = Barred::job);
   // Sets the number of replicas that the task needs in all.
   void want_replicas(const TaskId& task, std::uint32_t replicas);
 

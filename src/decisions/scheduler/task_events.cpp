@@ -153,10 +153,11 @@ void TaskEvents::settled(const TaskId& id, std::span<const PublicKey> by) {
   tables_.agenda.mark(*job);
 }
 
-void TaskEvents::bar(const TaskId& id, const PublicKey& worker) {
+void TaskEvents::bar(const TaskId& id, const PublicKey& worker, Barred from) {
   JobState* job = tables_.jobs.find(id.job);
   if (job == nullptr) return;
-  if (!std::ranges::contains(job->barred, worker)) job->barred.push_back(worker);
+  if (from == Barred::job && !std::ranges::contains(job->barred, worker))
+    job->barred.push_back(worker);
   const auto task = job->tasks.find(id.index);
   if (task == job->tasks.end() || !tables_.settings.safeguards.lost_goes_to_trusted) return;
   const ReplicaOf* replica = task->second.replica_of(worker);

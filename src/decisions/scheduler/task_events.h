@@ -42,7 +42,7 @@ class TaskEvents {
   [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt,
                                 const Error& error, Instant now);
   void settled(const TaskId& task, std::span<const PublicKey> by);
-  void bar(const TaskId& task, const PublicKey& worker);
+  void bar(const TaskId& task, const PublicKey& worker, Barred from);
   void want_replicas(const TaskId& task, std::uint32_t replicas);
 
  private:

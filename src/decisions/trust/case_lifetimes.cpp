@@ -8,7 +8,7 @@
 namespace weft::trust {
 
 void CaseLifetimes::begin(const TaskId& task, const PublicKey& worker, MicroCredits value,
-                          MicroCredits stake, RefereePass& pass) {
+                          MicroCredits stake, StepRoots roots, RefereePass& pass) {
   JobCases* job = tables_.cases.find(task.job);
   if (job == nullptr || task.index >= job->tasks || tables_.votes.is_accepted(task) ||
       job->cases.contains(task.index))
@@ -37,8 +37,9 @@ void CaseLifetimes::begin(const TaskId& task, const PublicKey& worker, MicroCred
     return;
   }
   TaskStakes& stakes = tables_.stakes;
-  open.rates = stakes.rates(worker, terms, pass.now);
-  if (stakes.reaches(worker, terms, value, stake, pass.now) &&
+  const std::uint32_t groups = terms.groups_if(roots);
+  open.rates = stakes.rates(worker, terms, pass.now, groups);
+  if (stakes.reaches(worker, terms, value, stake, pass.now, groups) &&
       stakes.lock(worker, task, stakes.at_risk(value, open.rates), stake)) {
     job->cases.emplace(task.index, open);
     tables_.votes.set_ballot(task, {.quorum = 1, .lead = 1, .held = true});
@@ -78,7 +79,9 @@ void CaseLifetimes::restore_task(const TaskId& task, MicroCredits value,
     tables_.votes.set_ballot(task, ballot);
   };
   if (counted.size() == 1) {
-    begin(task, first, value, stake(first), pass);
+    const bool committed = counted.front().steps != Hash();
+    begin(task, first, value, stake(first), committed ? StepRoots::asked : StepRoots::not_asked,
+          pass);
   } else if (tables_.votes.differ(task) && tables_.votes.policy_decides(task) &&
              (tables_.standing.trusts_heads() || is_established)) {
     // A task that is open although its quorum is reached had a jury before the restart.

@@ -21,9 +21,9 @@ class CaseLifetimes {
       : tables_(tables), held_(held), fault_(fault) {}
 
   // The first lease on a task goes to `worker`. `value` is the pay for one replica, 0 if it is not
-  // known yet.
+  // known yet. The stake that is locked follows from what the lease asks for.
   void begin(const TaskId& task, const PublicKey& worker, MicroCredits value, MicroCredits stake,
-             RefereePass& pass);
+             StepRoots roots, RefereePass& pass);
   // The job's counted results were restored after a restart. `stake` returns the stake of a wallet.
   void restore(const JobId& id, MicroCredits value,
                const std::function<MicroCredits(const PublicKey&)>& stake, RefereePass& pass);

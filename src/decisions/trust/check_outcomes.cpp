@@ -119,6 +119,17 @@ void CheckOutcomes::reject_steps(const TaskId& task, RefereePass& pass) {
   parts_.held.compute_again(suspect, pass);
 }
 
+void CheckOutcomes::unanswered(const TaskId& task, RefereePass& pass) {
+  TaskCase& open = *tables_.cases.case_of(task);
+  const PublicKey suspect = open.suspect;
+  const Hash root = open.root;
+  open.accuser.reset();
+  begin_again(task);
+  pass.add(tables_.votes.reject(task, root,
+                                "The worker did not send the states of the steps that were drawn.",
+                                suspect, Trust::Rejected::lost));
+}
+
 void CheckOutcomes::begin_again(const TaskId& task) {
   TaskCase& open = *tables_.cases.case_of(task);
   open.stage = Stage::newcomer;

@@ -29,6 +29,8 @@ class CheckOutcomes {
   // The task's result is being audited.
   void audited(const TaskId& task, const PublicKey& auditor, AuditOutcome outcome, Auditor who,
                const Finding& finding, RefereePass& pass);
+  // The worker of the audited result does not hand over what its check needs.
+  void unanswered(const TaskId& task, RefereePass& pass);
 
  private:
   void agrees(const TaskId& task, const PublicKey& auditor, Level by, RefereePass& pass);

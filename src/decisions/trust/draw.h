@@ -24,7 +24,8 @@ enum class Purpose : std::uint8_t {
   trap = 5,
   trap_choice = 6,
   recheck = 7,
-  poll = 8
+  poll = 8,
+  groups = 9
 };
 
 // Draws uniformly over 64 bits. `number` distinguishes draws of one purpose, task and worker.

@@ -78,6 +78,9 @@ struct Defences {
   bool steps_are_their_workers = true;
   // A result of which a root refuted only steps is no mismatch if an equal result is accepted.
   bool accepted_is_no_mismatch = true;
+  // The draw of groups of steps depends on all roots of the result. Otherwise a worker that has
+  // learned which groups of a task are drawn hands in other roots, with another group wrong.
+  bool groups_depend_on_roots = true;
   bool roots_check_pairs = true;  // Where there is a root, it checks what two established
                                   // workers agree on.
   double root_rechecks = 0.01;    // Share of the established workers' audits that a root does

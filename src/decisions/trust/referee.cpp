@@ -29,9 +29,9 @@ Result<std::vector<Ruling>> Referee::restored(const JobId& id, MicroCredits valu
 }
 
 std::vector<Ruling> Referee::leased(const TaskId& task, const PublicKey& worker, MicroCredits value,
-                                    MicroCredits stake, UnixMillis now) {
+                                    MicroCredits stake, UnixMillis now, StepRoots roots) {
   RefereePass pass = tables_.begin(now);
-  lifetimes_.begin(task, worker, value, stake, pass);
+  lifetimes_.begin(task, worker, value, stake, roots, pass);
   return decisions_.run(std::move(pass));
 }
 
@@ -65,6 +65,15 @@ std::vector<Ruling> Referee::audited(const TaskId& task, const PublicKey& audito
   if (!audit_wanted(task)) return {};
   RefereePass pass = tables_.begin(now);
   outcomes_.audited(task, auditor, outcome, who, finding, pass);
+  return decisions_.run(std::move(pass));
+}
+
+std::vector<Ruling> Referee::unanswered(const TaskId& task, const PublicKey& suspect,
+                                        UnixMillis now) {
+  const TaskCase* open = tables_.cases.case_of(task);
+  if (!audit_wanted(task) || open->suspect != suspect) return {};
+  RefereePass pass = tables_.begin(now);
+  outcomes_.unanswered(task, pass);
   return decisions_.run(std::move(pass));
 }
 

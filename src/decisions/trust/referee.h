@@ -85,7 +85,8 @@ class Referee {
   // The first lease on a task goes to `worker`. `value` is the pay for one replica, 0 if it is not
   // known yet.
   [[nodiscard]] std::vector<Ruling> leased(const TaskId& task, const PublicKey& worker,
-                                           MicroCredits value, MicroCredits stake, UnixMillis now);
+                                           MicroCredits value, MicroCredits stake, UnixMillis now,
+                                           StepRoots roots = StepRoots::not_asked);
   // The lease of `worker` on the task ended without a result.
   void lost(const TaskId& task, const PublicKey& worker) { lifetimes_.lose(task, worker); }
   [[nodiscard]] std::vector<Ruling> add_result(const Replica& replica, UnixMillis now);
@@ -98,6 +99,11 @@ class Referee {
                                             AuditOutcome outcome, UnixMillis now,
                                             Auditor who = Auditor::worker,
                                             const Finding& finding = {});
+  // The worker of the audited result does not hand over what its check needs. The result counts no
+  // more, as if its lease had been lost: no standing changes, and another worker is asked. Ignored
+  // if the result is no longer audited.
+  [[nodiscard]] std::vector<Ruling> unanswered(const TaskId& task, const PublicKey& suspect,
+                                               UnixMillis now);
   // The outcome of `worker` for the part that a PollWanted names; AuditOutcome::failed if it did
   // not compute the part.
   [[nodiscard]] std::vector<Ruling> polled(const TaskId& task, const PublicKey& suspect,

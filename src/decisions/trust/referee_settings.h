@@ -33,12 +33,20 @@ struct RefereeSettings {
   double risk = 3;
 };
 
+// Whether a lease asks its worker for a root after each group of steps.
+enum class StepRoots : std::uint8_t { not_asked, asked };
+
 struct JobTerms {
   std::uint32_t replicas = 1;
   double audit = 0;  // Least share of results that is audited.
   // The number of parts that a task's run can be cut into, at most the workgroups of the smallest
   // task; 1 if it cannot be cut.
   std::uint32_t parts = 1;
+  // The number of groups of steps of a task that is not cut, for each of which a worker may commit
+  // to a root; 1: the job has none.
+  std::uint32_t groups = 1;
+  // The most groups that a check computes apart; a check of more computes the whole task.
+  std::uint32_t groups_apart_max = 8;
   Agree agree = {};
   PublicKey client = {};
   // True if the job's client asked for agreement alone ("trust": "anyone"): newcomers decide, and
@@ -51,6 +59,10 @@ struct JobTerms {
 
   // True if results need to agree and nothing more, whatever the level of their workers.
   [[nodiscard]] bool by_heads() const { return anyone || checked; }
+  // Returns the groups of steps to whose roots the worker of such a lease commits.
+  [[nodiscard]] std::uint32_t groups_if(StepRoots roots) const {
+    return roots == StepRoots::asked ? groups : 1;
+  }
 };
 
 }  // namespace weft::trust

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "decisions/trust/draw.h"
+#include "decisions/trust/step_draw.h"
 
 namespace weft::trust {
 
@@ -17,28 +18,43 @@ AuditWanted& ResultChecks::sample(const TaskId& task, const Hash& root, const Pu
   open.stage = Stage::auditing;
   open.root = root;
   open.suspect = suspect;
+  // Groups of steps are no parts: a task that is not cut has one part.
   const std::uint32_t parts =
-      open.rates.audit > 0
+      open.rates.audit > 0 && terms.groups == 1
           ? open.rates.parts
           : std::clamp<std::uint32_t>(terms.parts, 1, tables_.settings.checks.audit_parts_max);
   AuditWanted wanted{.task = task, .suspect = suspect, .root = root, .parts = parts};
+  Hash steps;
   for (const Replica& each : tables_.votes.counted(task)) {
-    if (each.worker == suspect) wanted.attempt = each.attempt;
+    if (each.worker != suspect) continue;
+    wanted.attempt = each.attempt;
+    steps = each.steps;
   }
   wanted.part = static_cast<std::uint32_t>(
       draw_below(parts, tables_.secret, Purpose::audit_part, task, suspect, open.audits++));
   wanted.trusted_only = !standing.trusts_heads() && !terms.by_heads();
-  if (standing.level(suspect, pass.now) == Level::newcomer && !standing.trusts_heads()) {
-    const double known = standing.book().verified(suspect, pass.now);
-    wanted.samples =
-        std::max(1U, static_cast<std::uint32_t>(static_cast<double>(parts) / (1 + known)));
-  }
-  if (standing.take_whole_check(suspect)) wanted.samples = parts;
+  const bool is_newcomer =
+      standing.level(suspect, pass.now) == Level::newcomer && !standing.trusts_heads();
+  const double known = is_newcomer ? standing.book().verified(suspect, pass.now) : 0;
+  const auto drawn_of = [&](std::uint32_t all) {
+    return is_newcomer
+               ? std::max(1U, static_cast<std::uint32_t>(static_cast<double>(all) / (1 + known)))
+               : 1U;
+  };
+  const bool whole = standing.take_whole_check(suspect);
+  wanted.samples = whole ? parts : drawn_of(parts);
   wanted.except = open.seconded;
   for (const Trust::Group& group : tables_.votes.groups(task)) {
     if (group.root != root) wanted.rivals.push_back(group.root);
   }
   wanted.dispute = !wanted.rivals.empty();
+  const std::uint32_t groups = drawn_of(terms.groups);
+  if (!whole && !wanted.dispute && steps != Hash() && groups < terms.groups &&
+      groups <= terms.groups_apart_max) {
+    if (!tables_.settings.defences.groups_depend_on_roots) steps = {};
+    wanted.groups = drawn_groups({.task = task, .worker = suspect, .steps = steps}, terms.groups,
+                                 groups, tables_.secret);
+  }
   open.rivals = wanted.rivals;
   open.part = wanted.part;
   open.samples = wanted.samples;
@@ -79,6 +95,7 @@ void ResultChecks::dispute(const TaskId& task, RefereePass& pass) {
   const std::uint32_t samples = open.samples;
   AuditWanted& wanted = sample(task, first.root, first.workers.front(), pass);
   wanted.dispute = true;
+  wanted.groups.clear();  // The accuser computed all steps.
   if (accused && groups.size() == 1) {
     // A root computes the part that the accuser computed: in other parts the result may be right,
     // and an honest accuser would seem to lie.

@@ -17,7 +17,8 @@ class ResultChecks {
 
   // Wants at least one part of the result of `suspect` checked by a root, an invited worker or
   // established workers. A newcomer's first results are checked whole; the more of its results a
-  // root has confirmed, the fewer parts are checked. The task has a case.
+  // root has confirmed, the fewer parts are checked. Of a task that is not cut, groups of steps are
+  // drawn in the same way if the worker committed to their roots. The task has a case.
   AuditWanted& sample(const TaskId& task, const Hash& root, const PublicKey& suspect,
                       RefereePass& pass);
   // Two established workers agree: a root checks a part, because both workers may be accomplices.

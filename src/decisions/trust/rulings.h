@@ -30,6 +30,10 @@ struct AuditWanted {
   std::vector<Hash> rivals = {};  // The other results of the task.
   // How many parts a root computes, `part` the first of them.
   std::uint32_t samples = 1;
+  // The groups of steps that a root computes from the states before them, in order. They are drawn
+  // from the roots to which the suspect committed (step_draw.h). Empty: steps are not checked
+  // apart. Workers that check the result compute all of it.
+  std::vector<std::uint32_t> groups = {};
   std::vector<PublicKey> except = {};  // Workers that have checked it already.
   // Only a root does it. Where none can, the audit has failed, and what was decided stands.
   bool by_root = false;

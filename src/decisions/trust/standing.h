@@ -59,6 +59,12 @@ class Standing {
   [[nodiscard]] bool watched(const PublicKey& worker) const {
     return !trusts_heads() && whole_checks_.contains(worker);
   }
+  // True if a root ever found a result or a step of the worker wrong. Steps of such a worker are
+  // not checked apart: its results are checked whole or in parts, so that wrong steps of right
+  // results cost the verifier one watch, and not one after the other.
+  [[nodiscard]] bool has_mistakes(const PublicKey& worker) const {
+    return mistakes_.contains(worker);
+  }
   // True if the worker is watched, so that its next result is checked whole. Uses up one of the
   // checks.
   [[nodiscard]] bool take_whole_check(const PublicKey& worker);

@@ -12,9 +12,10 @@ TaskId mismatch_of(const TaskId& task) { return {.job = task.job, .index = ~task
 
 }  // namespace
 
-CheckRates TaskStakes::rates(const PublicKey& worker, const JobTerms& terms, UnixMillis now) const {
-  CheckRates rates = rates_at(standing_.book().reputation(worker, now), terms.parts, terms.audit,
-                              settings_.checks);
+CheckRates TaskStakes::rates(const PublicKey& worker, const JobTerms& terms, UnixMillis now,
+                             std::uint32_t groups) const {
+  CheckRates rates = rates_at(standing_.book().reputation(worker, now),
+                              std::max(terms.parts, groups), terms.audit, settings_.checks);
   if (standing_.trusts_heads()) return rates;
   // If a part is at most a 32nd of the work (1 / audit_parts_max), a part of every result is
   // audited, and replicas are drawn at the floor rate only.
@@ -35,9 +36,9 @@ MicroCredits TaskStakes::at_risk(MicroCredits value, const CheckRates& rates) co
 }
 
 bool TaskStakes::reaches(const PublicKey& worker, const JobTerms& terms, MicroCredits value,
-                         MicroCredits stake, UnixMillis now) const {
+                         MicroCredits stake, UnixMillis now, std::uint32_t groups) const {
   if (terms.replicas < 2 || value <= 0 || !standing_.book().established(worker, now)) return false;
-  return at_risk(value, rates(worker, terms, now)) <= stake - locked(worker);
+  return at_risk(value, rates(worker, terms, now, groups)) <= stake - locked(worker);
 }
 
 void TaskStakes::lock_mismatch(const PublicKey& worker, const TaskId& task, MicroCredits penalty) {

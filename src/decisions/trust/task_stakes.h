@@ -23,15 +23,16 @@ class TaskStakes {
   TaskStakes(const RefereeSettings& settings, const Standing& standing)
       : settings_(settings), standing_(standing) {}
 
-  // Returns the shares of the worker's results in such a job that are checked.
-  [[nodiscard]] CheckRates rates(const PublicKey& worker, const JobTerms& terms,
-                                 UnixMillis now) const;
+  // Returns the shares of the worker's results in such a job that are checked. `groups` is
+  // JobTerms::groups if the worker commits to its steps, else 1.
+  [[nodiscard]] CheckRates rates(const PublicKey& worker, const JobTerms& terms, UnixMillis now,
+                                 std::uint32_t groups = 1) const;
   // Returns the cost of a wrong result that a root finds.
   [[nodiscard]] MicroCredits at_risk(MicroCredits value, const CheckRates& rates) const;
   // True if the worker would run the task alone at a first lease: it is established, not suspended,
   // and its free stake reaches for a task of this value. `stake` is its whole stake.
   [[nodiscard]] bool reaches(const PublicKey& worker, const JobTerms& terms, MicroCredits value,
-                             MicroCredits stake, UnixMillis now) const;
+                             MicroCredits stake, UnixMillis now, std::uint32_t groups = 1) const;
 
   // Returns false and locks nothing if `held` minus the locked stakes is less than `amount`.
   [[nodiscard]] bool lock(const PublicKey& worker, const TaskId& task, MicroCredits amount,

@@ -16,6 +16,7 @@ void Trust::restore_counted(const Replica& replica) {
   votes.replicas.push_back({.worker = replica.worker,
                             .attempt = replica.attempt,
                             .root = replica.root,
+                            .steps = replica.steps,
                             .covered = true});
 }
 
@@ -57,8 +58,11 @@ std::vector<Replica> Trust::counted(const TaskId& task) const {
   if (!open) return replicas;
   for (const HeldReplica& held : open->votes.replicas) {
     if (held.counts())
-      replicas.push_back(
-          {.task = task, .worker = held.worker, .attempt = held.attempt, .root = held.root});
+      replicas.push_back({.task = task,
+                          .worker = held.worker,
+                          .attempt = held.attempt,
+                          .root = held.root,
+                          .steps = held.steps});
   }
   return replicas;
 }
@@ -84,7 +88,8 @@ bool Trust::differ(const TaskId& task) const {
 }
 
 std::vector<Decision> Trust::reject(const TaskId& task, const Hash& root, std::string_view reason,
-                                    const std::optional<PublicKey>& of) {
+                                    const std::optional<PublicKey>& of, Rejected as) {
+  const bool wrong = as == Rejected::wrong;
   std::vector<Decision> out;
   const auto open = table_.find(task);
   if (!open) return out;
@@ -92,12 +97,12 @@ std::vector<Decision> Trust::reject(const TaskId& task, const Hash& root, std::s
     // Within a tolerance others may still be right.
     if (!held.counts() || held.root != root || (of && held.worker != *of)) continue;
     held.rejected = true;
-    counts_.refused(held.worker);
+    if (wrong) counts_.refused(held.worker);
     out.push_back(Refused{.task = task,
                           .worker = held.worker,
                           .attempt = held.attempt,
                           .reason = std::string(reason),
-                          .wrong = true,
+                          .wrong = wrong,
                           .margin = 0,
                           .root = root});
   }
@@ -124,8 +129,10 @@ std::vector<Decision> Trust::add_result(const Replica& replica) {
     if (earlier->covered) return refuse("This worker has delivered this task already.");
     votes.replicas.erase(earlier);
   }
-  votes.replicas.push_back(
-      {.worker = replica.worker, .attempt = replica.attempt, .root = replica.root});
+  votes.replicas.push_back({.worker = replica.worker,
+                            .attempt = replica.attempt,
+                            .root = replica.root,
+                            .steps = replica.steps});
   if (const auto claimed = claims_.take(replica.worker, replica.task, replica.attempt))
     cover(*open, replica.worker, *claimed, out);
   return out;

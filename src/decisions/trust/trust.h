@@ -65,10 +65,13 @@ class Trust {
   // Covered results of an open task, rejected ones included.
   [[nodiscard]] std::uint32_t votes(const TaskId& task) const;
   // A check found this root wrong, or only what `of` handed in with it: such results are Refused
-  // and count no more, and what is missing then is asked for.
+  // and count no more, and what is missing then is asked for. A result that is lost counts no more
+  // either, but nothing was found wrong with it.
+  enum class Rejected : std::uint8_t { wrong, lost };
   [[nodiscard]] std::vector<Decision> reject(const TaskId& task, const Hash& root,
                                              std::string_view reason,
-                                             const std::optional<PublicKey>& of = {});
+                                             const std::optional<PublicKey>& of = {},
+                                             Rejected as = Rejected::wrong);
   // Whether the job's own quorum would have decided by now, had no ballot stood in its place.
   [[nodiscard]] bool policy_decides(const TaskId& task) const;
   // Whether two results of the task do not agree.

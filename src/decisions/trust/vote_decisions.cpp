@@ -65,9 +65,24 @@ void VoteDecisions::on_alone(const Provisional& provisional, TaskCase& open, Ref
   if (draw(tables_.secret, Purpose::replica, task, open.worker) < open.rates.replica)
     return compute_twice();
   if (!tables_.standing.watched(open.worker) &&
-      draw(tables_.secret, Purpose::audit, task, open.worker) >= open.rates.audit)
+      draw(tables_.secret, Purpose::audit, task, open.worker) >= audit_rate(task, open, pass))
     return audits_only ? parts_.held.release(task, pass, open.root) : parts_.held.hold(task, pass);
   parts_.checks.sample(task, provisional.root, open.worker, pass);
+}
+
+// A result without the roots that its lease asked for is checked whole, and as seldom as any other
+// task of one part. Otherwise its worker would cost the verifier many whole checks.
+double VoteDecisions::audit_rate(const TaskId& task, const TaskCase& open,
+                                 const RefereePass& pass) const {
+  const JobTerms& terms = tables_.cases.at(task.job).terms;
+  if (terms.replicas == 1 || terms.groups == 1) return open.rates.audit;
+  for (const Replica& each : tables_.votes.counted(task)) {
+    if (each.worker == open.worker)
+      return tables_.stakes
+          .rates(open.worker, terms, pass.now, each.steps == Hash() ? 1 : terms.groups)
+          .audit;
+  }
+  return open.rates.audit;
 }
 
 void VoteDecisions::on(const NeedReplicas& need, RefereePass& pass) {

@@ -40,6 +40,9 @@ class VoteDecisions {
   void on(const Refused& refused, RefereePass& pass);
   // Handles a result of a task that was leased to a worker alone.
   void on_alone(const Provisional& provisional, TaskCase& open, RefereePass& pass);
+  // The probability that the result of a task that was leased to a worker alone is audited.
+  [[nodiscard]] double audit_rate(const TaskId& task, const TaskCase& open,
+                                  const RefereePass& pass) const;
   void add_trap(const Accepted& accepted, const std::vector<PublicKey>& group, bool by_root);
   void close(const Accepted& accepted, bool by_root, RefereePass& pass);
 

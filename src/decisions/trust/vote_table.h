@@ -19,8 +19,9 @@ struct HeldReplica {
   PublicKey worker;
   std::uint32_t attempt = 0;
   Hash root;
+  Hash steps = {};  // Replica::steps.
   bool covered = false;
-  bool rejected = false;  // Found wrong; its worker is not asked again.
+  bool rejected = false;  // Found wrong or lost; its worker is not asked again.
   [[nodiscard]] bool counts() const { return covered && !rejected; }
 };
 

@@ -32,6 +32,9 @@ struct Replica {
   PublicKey worker;
   std::uint32_t attempt = 0;
   Hash root;
+  // The digest of the roots of all groups of steps (committed_steps()); zeros: the worker gave
+  // none.
+  Hash steps = {};
 };
 
 // The rule that decides one task: the largest group that agrees has at least `quorum` members and

@@ -9,6 +9,7 @@ void Room::Taken::add(const Taken& more) {
   from_job.results += more.from_job.results;
   from_job.of_known += more.from_job.of_known;
   from_job.join += more.from_job.join;
+  from_job.states += more.from_job.states;
 }
 
 Room::Needs Room::State::left_for(std::uint64_t bytes, const std::optional<For>& wanted) const {
@@ -18,6 +19,7 @@ Room::Needs Room::State::left_for(std::uint64_t bytes, const std::optional<For>&
   const Needs& left = job.left;
   if (wanted->part == Part::other) return {};
   if (wanted->part == Part::join) return {.join = std::min(left.join, bytes)};
+  if (wanted->part == Part::states) return {.states = std::min(left.states, bytes)};
   Needs out{.results = std::min(left.results, bytes)};
   if (wanted->stranger) {
     const auto taken = job.by_network.find(job.network_of(*wanted->stranger));
@@ -134,6 +136,7 @@ Result<Room::Taken> Room::take(std::uint64_t bytes, const std::optional<For>& wa
       job.left.results -= from_job.results;
       job.left.of_known -= from_job.of_known;
       job.left.join -= from_job.join;
+      job.left.states -= from_job.states;
       if (is_stranger) job.count(*wanted->stranger, from_job.results);
     }
     state.aside -= from_job.total();
@@ -151,6 +154,7 @@ void Room::give_back(const Taken& taken, const std::optional<For>& wanted) {
     job.left.results += taken.from_job.results;
     job.left.of_known += taken.from_job.of_known;
     job.left.join += taken.from_job.join;
+    job.left.states += taken.from_job.states;
     if (wanted->stranger) job.uncount(wanted->stranger->worker, taken.from_job.results);
     state.aside += taken.from_job.total();
   });
@@ -160,6 +164,17 @@ void Room::accepted(const JobId& job, const PublicKey& worker, std::uint64_t byt
   state_.with([&](State& state) {
     if (const auto found = state.jobs.find(job); found != state.jobs.end())
       found->second.uncount(worker, bytes);
+  });
+}
+
+void Room::states_removed(const JobId& job, std::uint64_t bytes) {
+  state_.with([&](State& state) {
+    const auto found = state.jobs.find(job);
+    if (found == state.jobs.end()) return;
+    Job& its = found->second;
+    const std::uint64_t again = std::min(bytes, its.states_max - its.left.states);
+    its.left.states += again;
+    state.aside += again;
   });
 }
 

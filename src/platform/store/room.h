@@ -31,14 +31,16 @@ class Room {
  public:
   // The purpose for which a job stores bytes. Purposes have separate room: wrong results of the
   // job's workers cannot take the room of the join, and results of strangers cannot take that of
-  // known workers. Known workers (`of_known`) use the room of `results` first. `other` (states of
-  // tasks, results of checks) uses free room only.
-  enum class Part : std::uint8_t { results, of_known, join, other };
+  // known workers. Known workers (`of_known`) use the room of `results` first. `states` are those
+  // that checks of steps ask for; they go when their check ends. `other` (checkpoints, results of
+  // checks) uses free room only.
+  enum class Part : std::uint8_t { results, of_known, join, states, other };
   struct Needs {
     std::uint64_t results = 0;
     std::uint64_t of_known = 0;
     std::uint64_t join = 0;
-    [[nodiscard]] std::uint64_t total() const { return results + of_known + join; }
+    std::uint64_t states = 0;
+    [[nodiscard]] std::uint64_t total() const { return results + of_known + join + states; }
   };
   static constexpr std::uint64_t unbounded = ~std::uint64_t{0};
   struct Stranger {
@@ -86,6 +88,9 @@ class Room {
   void give_back(const Taken& taken, const std::optional<For>& wanted = {});
   // Bytes of the worker's results were accepted and no longer count for the share of its network.
   void accepted(const JobId& job, const PublicKey& worker, std::uint64_t bytes);
+  // Bytes of the job's states were removed: they are reserved for its next states, up to the room
+  // that the job had for them at first. Comes after remove_used().
+  void states_removed(const JobId& job, std::uint64_t bytes);
   // Adds bytes that are already stored, or subtracts removed bytes.
   void add_used(std::uint64_t bytes);
   void remove_used(std::uint64_t bytes);
@@ -102,6 +107,7 @@ class Room {
   struct Job {
     Needs left;
     std::uint64_t network_max = unbounded;
+    std::uint64_t states_max = left.states;
     std::unordered_map<PublicKey, Unaccepted> by_worker;
     std::unordered_map<std::string, std::uint64_t> by_network;  // Sums of `by_worker`.
 

@@ -187,6 +187,37 @@ TEST(Room, WhatWasNotStoredIsSetAsideAgain) {
   EXPECT_EQ(room.used(), 0U);
 }
 
+TEST(Room, StatesUseTheirOwnRoomAgainWhenTheyAreRemoved) {
+  Room room(100);
+  ASSERT_TRUE(room.set_aside(job, {.results = 40, .join = 0, .states = 20}, 40).has_value());
+  const Room::For states{.job = job,
+                         .part = Room::Part::states,
+                         .stranger = Room::Stranger{.worker = {}, .network = "192.0.2"}};
+  ASSERT_TRUE(room.take(40).has_value()) << "all free room";
+  for (int check = 0; check < 5; ++check) {
+    ASSERT_TRUE(room.take(20, states).has_value()) << check;
+    EXPECT_FALSE(room.take(1, states).has_value()) << "not the room of results";
+
+    room.remove_used(20);
+    room.states_removed(job, 20);
+
+    EXPECT_EQ(room.aside(), 60U);
+  }
+  EXPECT_TRUE(room.take(40, results).has_value()) << "states do not count against results";
+}
+
+TEST(Room, NoMoreRoomForStatesComesBackThanTheJobHad) {
+  Room room(100);
+  ASSERT_TRUE(room.set_aside(job, {.results = 10, .join = 0, .states = 20}).has_value());
+
+  room.states_removed(job, 50);
+  EXPECT_EQ(room.aside(), 30U);
+  room.end(job);
+  room.states_removed(job, 50);
+
+  EXPECT_EQ(room.aside(), 0U);
+}
+
 TEST(Room, WhatARunningJobWasPromisedHoldsAfterARestart) {
   Room room(100);
   room.add_used(90);

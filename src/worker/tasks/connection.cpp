@@ -37,6 +37,7 @@ void Connection::open() {
   ++epoch_;
   state_ = State::connecting;
   challenged_ = false;
+  spoken_ = protocol::spoken_versions.first;
   place_ = {};  // Until it has proved its key.
   handlers_.connecting();
   host_.connect(
@@ -68,11 +69,19 @@ void Connection::wake() {
 }
 
 void Connection::send(const protocol::WorkerMessage& message) {
-  if (ready()) host_.send_text(protocol::encode(message));
+  const bool unknown =
+      spoken_ < protocol::step_roots_version && std::holds_alternative<protocol::States>(message);
+  if (ready() && !unknown) host_.send_text(protocol::encode(message, spoken_));
 }
 
 bool Connection::send(const protocol::ResultFrame& frame) {
-  auto bytes = protocol::encode_frame(frame);
+  // The result may be for a coordinator that was newer, and is older since it was started again.
+  if (spoken_ < protocol::step_roots_version && !frame.result.step_roots.empty()) {
+    protocol::ResultFrame older = frame;
+    older.result.step_roots.clear();
+    return send(older);
+  }
+  auto bytes = protocol::encode_frame(frame, spoken_);
   if (!bytes) return false;
   if (ready()) host_.send_binary(std::move(*bytes));
   return true;
@@ -110,7 +119,8 @@ void Connection::say_hello() {
                                               .slots = options_.slots,
                                               .capabilities = options_.capabilities,
                                               .slice_memory_bytes = options_.slice_memory_bytes,
-                                              .price_min = options_.price_min})));
+                                              .price_min = options_.price_min}),
+      spoken_));
 }
 
 void Connection::on_text(const std::string& text) {
@@ -132,6 +142,8 @@ void Connection::on_text(const std::string& text) {
   if (const auto* verdict = std::get_if<protocol::Verdict>(&*message)) handlers_.verdict(*verdict);
   if (const auto* cancel = std::get_if<protocol::Cancel>(&*message)) handlers_.cancel(*cancel);
   if (const auto* asked = std::get_if<protocol::OpenChunks>(&*message)) handlers_.open(*asked);
+  if (const auto* asked = std::get_if<protocol::OpenStates>(&*message))
+    handlers_.open_states(*asked);
   if (const auto* yield = std::get_if<protocol::Yield>(&*message)) handlers_.yield(*yield);
 }
 
@@ -140,8 +152,9 @@ void Connection::on_challenge(const protocol::Challenge& challenge) {
     return nonsense(
         {ErrorCode::invalid_argument, "The coordinator sends a challenge out of turn."});
   if (!protocol::common_version(std::array{challenge.version}))
-    return other_version(challenge.version, protocol::version);
+    return other_version(challenge.version, spoken_);
   challenged_ = true;
+  spoken_ = challenge.version;
   const protocol::ChallengeProof proof{.coordinator = challenge.coordinator,
                                        .worker_nonce = place_.worker,
                                        .worker = signer_.public_key(),
@@ -181,7 +194,8 @@ void Connection::prove(const protocol::Challenge& challenge) {
                                                         : ""](Result<Signature> signature) {
         if (!signature) return refuse(signature.error());
         host_.send_text(protocol::encode(
-            protocol::WorkerMessage(protocol::Prove{.signature = *signature, .invite = invite})));
+            protocol::WorkerMessage(protocol::Prove{.signature = *signature, .invite = invite}),
+            spoken_));
       }));
 }
 
@@ -219,8 +233,10 @@ void Connection::refuse(Error error) {
 
 void Connection::nonsense(const Error& error) {
   spoke_nonsense_ = true;
-  host_.send_text(protocol::encode(protocol::WorkerMessage(protocol::ErrorMessage{
-      .code = std::string(to_string(error.code)), .message = error.message})));
+  host_.send_text(
+      protocol::encode(protocol::WorkerMessage(protocol::ErrorMessage{
+                           .code = std::string(to_string(error.code)), .message = error.message}),
+                       spoken_));
   host_.close();
   lose("The coordinator sent something that is not a message: " + error.message);
 }

@@ -16,6 +16,7 @@
 #include "common/proof/receipt.h"
 #include "common/protocol/messages_fwd.h"
 #include "common/protocol/result_frame.h"
+#include "common/protocol/versions.h"
 #include "worker/tasks/alive.h"
 #include "worker/tasks/host.h"
 
@@ -50,6 +51,7 @@ class Connection {
     std::function<void(const protocol::Verdict&)> verdict;
     std::function<void(const protocol::Cancel&)> cancel;
     std::function<void(const protocol::OpenChunks&)> open;
+    std::function<void(const protocol::OpenStates&)> open_states;
     std::function<void(const protocol::Yield&)> yield;
     std::function<void(std::string reason, Duration retry)> lost;
     std::function<void(Error error)> refused;  // The last event: no other one follows.
@@ -70,9 +72,11 @@ class Connection {
   // The coordinator that has proved its key last; zeros while a connection is being made.
   [[nodiscard]] const PublicKey& coordinator() const { return place_.coordinator; }
 
-  // Sends a message; drops it while the connection is not ready.
+  // Sends a message; drops it while the connection is not ready, and if the coordinator's version
+  // does not have it.
   void send(const protocol::WorkerMessage& message);
-  // Sends a result. False if it does not fit into a frame.
+  // Sends a result, without roots of steps if the coordinator's version does not have them. False
+  // if it does not fit into a frame.
   bool send(const protocol::ResultFrame& frame);
   // Signs a receipt and sends it; `sent` is called when the receipt is out or the socket is lost.
   void send_receipt(std::vector<protocol::ReceiptItem> items, std::function<void()> sent);
@@ -104,7 +108,9 @@ class Connection {
   bool challenged_ = false;
   bool spoke_nonsense_ = false;  // True from an invalid message until the next valid one.
   int failures_ = 0;             // Failures in a row.
-  proof::ReceiptPlace place_;    // The place for which this socket's receipts are signed.
+  // The protocol version of the frames on this socket: the first spoken one, until the challenge.
+  std::uint32_t spoken_ = protocol::spoken_versions.first;
+  proof::ReceiptPlace place_;  // The place for which this socket's receipts are signed.
   Alive alive_;
 };
 

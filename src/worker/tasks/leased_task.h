@@ -31,6 +31,7 @@ struct LeasedTask {
   manifest::Range range;
   std::shared_ptr<const LeaseTerms> terms;
   std::optional<protocol::ResumePoint> resume;
+  bool step_roots = false;  // Roots of groups of steps are wanted.
 };
 
 // The coordinator that sent the last Welcome, and the token with which blobs are stored.

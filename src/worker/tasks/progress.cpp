@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/manifest/step_groups.h"
 
 namespace weft::worker {
 namespace {
@@ -29,10 +30,20 @@ Progress::Progress(const Task& task, std::shared_ptr<const exec::Job> job)
   }
 }
 
+void Progress::commit_steps(std::shared_ptr<StateRoom> room) {
+  check(done_ == 0 && state_ == nullptr, "a task commits to its steps before it runs");
+  if (unit_ != Unit::steps || manifest::step_groups(job_->manifest) == 0) return;
+  steps_ = std::make_shared<StepTrace>(stated(), job_->manifest, std::move(room));
+}
+
+std::uint32_t Progress::run_max() const {
+  return (steps_ == nullptr ? of_ : steps_->end_of_group(done_)) - done_;
+}
+
 exec::RunOptions Progress::next(std::uint32_t count) const {
   exec::RunOptions options{.range = task_.range,
                            .piece_workgroups_max = task_.piece_workgroups_max};
-  const std::uint32_t parts = std::clamp(count, 1U, of_ - done_);
+  const std::uint32_t parts = std::clamp(count, 1U, run_max());
   if (whole_ || parts == of_) return options;
   if (unit_ == Unit::workgroups) {
     options.range = {.first = task_.range.first + done_, .count = parts};
@@ -45,7 +56,7 @@ exec::RunOptions Progress::next(std::uint32_t count) const {
 }
 
 void Progress::take(std::uint32_t count, exec::Output output) {
-  const std::uint32_t parts = std::clamp(count, 1U, of_ - done_);
+  const std::uint32_t parts = std::clamp(count, 1U, run_max());
   if (state_ != nullptr && unit_ == Unit::workgroups) {
     check(state_->size() == output.outputs.size(), "every part gives all outputs");
     for (std::size_t i = 0; i < output.outputs.size(); ++i) append((*state_)[i], output.outputs[i]);
@@ -53,6 +64,7 @@ void Progress::take(std::uint32_t count, exec::Output output) {
     state_ = std::make_shared<std::vector<ByteVector>>(std::move(output.outputs));
   }
   done_ += parts;
+  if (steps_ != nullptr) steps_->add(done_, state_);
   sums_.gpu_seconds += output.gpu_seconds;
   sums_.wall_seconds += output.wall_seconds;
   sums_.dispatches += output.dispatches;
@@ -64,6 +76,7 @@ void Progress::run_whole() {
   done_ = 0;
   resumed_ = 0;
   state_.reset();
+  steps_.reset();
 }
 
 exec::Output Progress::finish() {
@@ -107,11 +120,12 @@ Result<> Progress::resume(ByteSpan bytes) {
   for (const ByteSpan output : saved.outputs) state_->emplace_back(output.begin(), output.end());
   done_ = saved.done;
   resumed_ = done_;
+  steps_.reset();
   return {};
 }
 
 std::uint32_t parts_for(const Progress& progress, double each, double target) {
-  const std::uint32_t left = progress.of() - progress.done();
+  const std::uint32_t left = progress.run_max();
   if (each <= 0) return std::clamp(progress.of() / probe_share, 1U, left);
   if (left * each <= 1.5 * target) return left;
   return static_cast<std::uint32_t>(std::clamp(target / each, 1.0, static_cast<double>(left)));

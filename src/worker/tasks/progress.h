@@ -8,6 +8,8 @@
 //
 // A checkpoint is a blob (proof/task_state.h). Whatever of it does not fit the task is data_loss,
 // and the task begins at its start.
+//
+// If roots of steps are wanted, no run goes beyond the end of a group of steps (step_trace.h).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include "common/manifest/split.h"
 #include "common/proof/task_state.h"
 #include "engine/exec/executor.h"
+#include "worker/tasks/step_trace.h"
 
 namespace weft::worker {
 
@@ -36,21 +39,31 @@ class Progress {
 
   [[nodiscard]] std::uint32_t of() const { return of_; }
   [[nodiscard]] std::uint32_t done() const { return done_; }
+  // The most parts that the next run may have.
+  [[nodiscard]] std::uint32_t run_max() const;
   [[nodiscard]] bool complete() const { return done_ == of_; }
   // The share that was not computed here.
   [[nodiscard]] double resumed() const { return static_cast<double>(resumed_) / of_; }
 
-  // How to run the next `count` parts; at most what is left.
+  // Commits to the state after each group of steps; `room` bounds the states that are kept. Does
+  // nothing if the job has no groups. Before anything was run.
+  void commit_steps(std::shared_ptr<StateRoom> room);
+  // Null if there is nothing that the task commits to.
+  [[nodiscard]] std::shared_ptr<const StepTrace> steps() const { return steps_; }
+
+  // How to run the next `count` parts; at most run_max().
   [[nodiscard]] exec::RunOptions next(std::uint32_t count) const;
   // They were run.
   void take(std::uint32_t count, exec::Output output);
-  // Not in parts: it begins again, as a whole. For shaders whose origin cannot be told.
+  // Not in parts: it begins again, as a whole, and commits to no steps. For shaders whose origin
+  // cannot be told.
   void run_whole();
   // The output of all that was run here; once it is complete.
   [[nodiscard]] exec::Output finish();
 
   [[nodiscard]] ByteVector checkpoint() const;
-  // Before anything was run. On failure nothing has changed.
+  // Before anything was run. The task then commits to no steps, because the states before the
+  // checkpoint are missing. On failure nothing has changed.
   [[nodiscard]] Result<> resume(ByteSpan checkpoint);
 
  private:
@@ -67,6 +80,7 @@ class Progress {
   bool whole_ = false;
   std::shared_ptr<std::vector<ByteVector>> state_;  // Null before the first part.
   exec::Output sums_;                               // Its figures.
+  std::shared_ptr<StepTrace> steps_;                // Null if no roots of steps are wanted.
 };
 
 // How many parts to run at once, so that they take about `target` seconds; all that are left where

@@ -99,6 +99,9 @@ void Residents::loaded(Resident& resident, const std::shared_ptr<const exec::Job
                      .range = task.range,
                      .piece_workgroups_max = task.terms->piece_workgroups_max},
                     job);
+  // Only a whole task has states from which the verifier computes, and a root for its end.
+  if (task.step_roots && is_whole_task(job->manifest, task.key.task.index, task.range))
+    progress.commit_steps(options_.states);
   if (!task.resume ||
       task.resume->bytes > std::min(options_.checkpoint_bytes_max, options_.resume_bytes_max)) {
     resident.progress = std::move(progress);
@@ -175,7 +178,7 @@ void Residents::run_part() {
   Resident& resident = **found;
   const LeaseTerms& terms = *resident.task.terms;
   const bool checkpoints = terms.checkpoint_every > Duration::zero() && resident.keeps_state;
-  std::uint32_t parts = resident.progress->of() - resident.progress->done();
+  std::uint32_t parts = resident.progress->run_max();
   if (options_.slices > 1 || checkpoints) {
     const Duration target = options_.slices > 1 ? slice->length : checkpoint_interval(resident);
     parts = parts_for(*resident.progress, resident.part_seconds, seconds(target));
@@ -247,15 +250,16 @@ void Residents::part_ends(Resident& resident, std::uint32_t parts, Duration took
 void Residents::complete(Resident& resident, Duration took) {
   // The turn ends first, because the output may let other tasks begin.
   const std::uint64_t serial = resident.serial;
-  const double resumed = resident.progress->resumed();
+  Computed computed{
+      .output = {}, .resumed = resident.progress->resumed(), .steps = resident.progress->steps()};
   const auto job = resident.job;
   const LeasedTask task = resident.task;
-  exec::Output whole = resident.progress->finish();
+  computed.output = resident.progress->finish();
   slices_.end(task.key.task);
   resident.admitted = false;
   resident.progress.reset();
   parts_.rests.after(took);
-  parts_.around.computed(task, std::move(whole), *job, resumed);
+  parts_.around.computed(task, std::move(computed), *job);
   remove(serial);
 }
 

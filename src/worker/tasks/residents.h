@@ -37,8 +37,15 @@ class Residents {
     std::uint64_t memory_bytes = 0;        // The memory of all partitions.
     Duration slice{};  // The target time of a part of a task if several tasks share the device.
     std::uint64_t checkpoint_bytes_max = 0;
-    std::uint64_t resume_bytes_max = 0;  // The most bytes of a checkpoint to continue from.
-    SigningMemory* signing = nullptr;    // Null: signed roots are not remembered.
+    std::uint64_t resume_bytes_max = 0;   // The most bytes of a checkpoint to continue from.
+    SigningMemory* signing = nullptr;     // Null: signed roots are not remembered.
+    std::shared_ptr<StateRoom> states{};  // The room for states between groups of steps.
+  };
+  struct Computed {
+    exec::Output output;
+    double resumed = 0;  // The share of the task's work that came out of a checkpoint.
+    // The roots of groups of steps, and states. Null: the task has none, or none were wanted.
+    std::shared_ptr<const StepTrace> steps;
   };
   // The owner of the residents, which provides tasks and receives their results.
   class Around {
@@ -48,8 +55,7 @@ class Residents {
     // A task was taken: the blobs of the next task may be fetched meanwhile.
     virtual void fetch_ahead() = 0;
     // The task is computed. Only its place is still taken; left() frees it.
-    virtual void computed(const LeasedTask& task, exec::Output output, const exec::Job& job,
-                          double resumed) = 0;
+    virtual void computed(const LeasedTask& task, Computed computed, const exec::Job& job) = 0;
     virtual void failed(const TaskKey& key, Error error) = 0;
     virtual void checkpointed(const TaskKey& key, const protocol::Checkpoint& checkpoint) = 0;
     virtual void left() = 0;

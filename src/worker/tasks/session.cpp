@@ -37,7 +37,9 @@ Session::Session(Host& host, TaskRunner& runner, crypto::Signer& signer, Options
            .lease = [this](const protocol::Lease& lease) { work_.on_lease(lease); },
            .verdict = [this](const protocol::Verdict& verdict) { work_.on_verdict(verdict); },
            .cancel = [this](const protocol::Cancel& cancel) { work_.on_cancel(cancel); },
-           .open = [this](const protocol::OpenChunks& asked) { work_.on_open(asked); },
+           .open = [this](const protocol::OpenChunks& asked) { work_.openings().open(asked); },
+           .open_states =
+               [this](const protocol::OpenStates& asked) { work_.openings().open(asked); },
            .yield = [this](const protocol::Yield& yield) { work_.on_yield(yield); },
            .lost =
                [this](std::string reason, Duration retry) {

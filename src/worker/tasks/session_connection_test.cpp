@@ -6,6 +6,7 @@
 
 #include "common/base/format.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/versions.h"
 #include "worker/tasks/session.h"
 #include "worker/tasks/test_world.h"
 
@@ -73,11 +74,11 @@ TEST(SessionConnection, RefusesAnotherVersionOfTheProtocol) {
   world.host.run_for(600s);
 
   ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
-  EXPECT_EQ(
-      world.seen<event::Refused>()[0].error.message,
-      weft::format("This worker speaks version {} of the protocol and the coordinator version {}: "
-                   "update the worker with `git pull && ./weft work ...`.",
-                   protocol::version, protocol::version + 1));
+  EXPECT_EQ(world.seen<event::Refused>()[0].error.message,
+            weft::format(
+                "This worker speaks {} of the protocol and the coordinator version {}: update the "
+                "worker with `git pull && ./weft work ...`.",
+                protocol::range_text(protocol::spoken_versions), protocol::version + 1));
   EXPECT_EQ(world.heard<protocol::ErrorMessage>().size(), 1U);
   EXPECT_EQ(world.host.connections, 1);
 }
@@ -95,12 +96,38 @@ TEST(SessionConnection, TellsThatAnOlderCoordinatorHasToBeUpdated) {
   world.host.run_for(600s);
 
   ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
-  EXPECT_EQ(
-      world.seen<event::Refused>()[0].error.message,
-      weft::format("This worker speaks version {} of the protocol and the coordinator version "
-                   "1: its operator has to update it with `git pull && ./weft serve ...`.",
-                   protocol::version));
+  EXPECT_EQ(world.seen<event::Refused>()[0].error.message,
+            weft::format("This worker speaks {} of the protocol and the coordinator version 1: its "
+                         "operator has to update it with `git pull && ./weft serve ...`.",
+                         protocol::range_text(protocol::spoken_versions)));
   EXPECT_EQ(world.host.connections, 1);
+}
+
+// A coordinator of an older version refuses frames of a later one. Each side therefore begins in
+// the oldest version that the worker speaks, and goes on in the one that the coordinator chose.
+TEST(SessionConnection, WritesEveryFrameInTheVersionThatTheCoordinatorChose) {
+  for (const std::uint32_t chosen : protocol::version_list()) {
+    SCOPED_TRACE(chosen);
+    World world;
+    world.coordinator.version = chosen;
+    world.coordinator.frames = chosen;
+    world.join();
+
+    world.coordinator.add_job(world.manifest, 3);
+    ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.done(); }));
+
+    ASSERT_GE(world.coordinator.frames_heard.size(), 6U) << "hello, prove, results and a receipt";
+    EXPECT_EQ(world.coordinator.frames_heard[0], protocol::spoken_versions.first) << "the hello";
+    EXPECT_THAT(std::span(world.coordinator.frames_heard).subspan(1), testing::Each(chosen));
+    EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty());
+
+    // After a loss the next coordinator may be another program.
+    world.host.drop("lost");
+    const std::size_t before = world.coordinator.frames_heard.size();
+    ASSERT_TRUE(
+        world.host.run_until([&] { return world.coordinator.frames_heard.size() > before; }));
+    EXPECT_EQ(world.coordinator.frames_heard[before], protocol::spoken_versions.first);
+  }
 }
 
 // A relay holds no key of a coordinator, or passes on what one signed for another name: it hears no

@@ -3,10 +3,12 @@
 // in `complaints`.
 #pragma once
 
+#include "common/base/byte_reader.h"
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
 #include "common/protocol/digests.h"
 #include "common/protocol/receipt_claims.h"
+#include "common/protocol/versions.h"
 #include "worker/tasks/events.h"
 #include "worker/tasks/test_fakes.h"
 
@@ -21,7 +23,7 @@ class FakeCoordinator {
 
   void send(const protocol::CoordinatorMessage& message) {
     on_traffic();
-    host_.deliver_text(protocol::encode(message));
+    host_.deliver_text(protocol::encode(message, frames));
   }
   // Leases tasks [0, count) of a job whose manifest is `manifest`, `at_once` a message.
   void add_job(const Hash& manifest, std::uint32_t count) {
@@ -53,9 +55,12 @@ class FakeCoordinator {
   JobId job{};
   std::function<void()> on_traffic = [] {};  // Called for every message in either direction.
   bool answer_verdicts = true;
-  std::uint32_t version = protocol::version;
-  std::string host = "";    // The host for which it signs its challenge.
-  bool has_its_key = true;  // False: it signs with another key.
+  bool cancels_settled = true;  // False: a worker that comes back keeps all that it holds.
+  std::uint32_t version = protocol::version;  // The version that it chooses.
+  std::uint32_t frames = protocol::version;   // The version of its frames.
+  std::vector<std::uint32_t> frames_heard;    // The versions of the worker's frames.
+  std::string host = "";                      // The host for which it signs its challenge.
+  bool has_its_key = true;                    // False: it signs with another key.
   std::optional<protocol::ErrorMessage> refusal;
   std::function<void()> answers_hello;  // Called in place of sending a challenge.
   std::map<std::uint32_t, int> paid;    // The number of payments, by task.
@@ -70,6 +75,7 @@ class FakeCoordinator {
  private:
   void on_text(const std::string& text) {
     on_traffic();
+    frames_heard.push_back(protocol::read_head(text).value_or(protocol::FrameHead()).version);
     const auto message = protocol::decode_worker_message(text);
     if (!message) return complain(message.error().message);
     heard.push_back(*message);
@@ -132,17 +138,19 @@ class FakeCoordinator {
   void on_resume(const protocol::Resume& resume) {
     protocol::Cancel cancel{.tasks = {}, .reason = "settled"};
     for (const auto& held : resume.held) {
-      if (held.proof != proof_of(held.task.index))
+      if (cancels_settled && held.proof != proof_of(held.task.index))
         complain("a held task without its lease's proof");
       open_.contains(held.task.index) ? static_cast<void>(held_.insert(held.task.index))
                                       : cancel.tasks.push_back(held);
     }
-    if (!cancel.tasks.empty()) send(cancel);
+    if (cancels_settled && !cancel.tasks.empty()) send(cancel);
   }
   void on_binary(const ByteVector& bytes) {
     on_traffic();
     const auto frame = protocol::decode_frame(bytes);
     if (!frame) return complain(frame.error().message);
+    const ByteSpan header = ByteSpan(bytes).subspan(4, read_le<std::uint32_t>(bytes));
+    frames_heard.push_back(protocol::read_head(as_text(header))->version);
     if (!welcomed_) return complain("a result before the welcome");
     ++results;
     std::vector<ByteVector> outputs;

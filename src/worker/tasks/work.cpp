@@ -43,7 +43,8 @@ Work::Work(Host& host, TaskRunner& runner, Connection& connection, const Options
                   .slice = options.slice,
                   .checkpoint_bytes_max = options.checkpoint_bytes_max,
                   .resume_bytes_max = options.jobs.bytes_max,
-                  .signing = options.signing}),
+                  .signing = options.signing,
+                  .states = std::make_shared<StateRoom>(options.step_state_bytes_max)}),
       deliveries_(
           host, connection, session_, options.signing,
           [this](const TaskKey& key, Delivered result) { delivered(key, std::move(result)); }),
@@ -53,7 +54,7 @@ Work::Work(Host& host, TaskRunner& runner, Connection& connection, const Options
            .receipt_items_max = options.receipt_items_max,
            .receipt_delay = options.receipt_delay},
           {.is_last = [this] { return held() == 0; }, .signed_one = [this] { check_finished(); }}),
-      commitments_(options.commitments_max) {}
+      openings_(host, connection, session_, options.commitments_max) {}
 
 bool Work::holds(const TaskKey& key) const {
   return residents_.contains(key) || deliveries_.contains(key) ||
@@ -65,7 +66,7 @@ void Work::on_ready(const protocol::Welcome& welcome) {
   // computed again.
   if (std::exchange(session_.coordinator, connection_.coordinator()) != connection_.coordinator()) {
     results_.clear();
-    commitments_.clear();
+    openings_.clear();
   }
   session_.token = welcome.blob_token;
   blobs_.set_token(session_.token);
@@ -82,6 +83,7 @@ void Work::on_ready(const protocol::Welcome& welcome) {
   if (!resume.held.empty()) connection_.send(std::move(resume));
   results_.send_all_again();
   results_.send();
+  openings_.on_ready();
   residents_.run_next();
   beat();
 }
@@ -111,7 +113,8 @@ void Work::enqueue(const protocol::Lease& lease) {
         {.key = key,
          .range = {.first = leased.first, .count = leased.count},
          .terms = terms,
-         .resume = resume == lease.resume.end() ? std::nullopt : std::optional(*resume)});
+         .resume = resume == lease.resume.end() ? std::nullopt : std::optional(*resume),
+         .step_roots = leased.step_roots});
   }
 }
 
@@ -129,7 +132,7 @@ void Work::on_lease(const protocol::Lease& lease) {
 void Work::on_verdict(const protocol::Verdict& verdict) {
   const TaskKey key{.task = verdict.task, .attempt = verdict.attempt};
   counters_.balance = verdict.balance;
-  commitments_.erase(key);
+  openings_.erase(key);
   if (!results_.remove(key)) return;  // Answered before.
   ++(verdict.accepted ? counters_.accepted : counters_.refused);
   counters_.paid += verdict.paid;
@@ -150,7 +153,7 @@ void Work::on_cancel(const protocol::Cancel& cancel) {
     if (was_queued || was_delivered)
       emit_(event::TaskCancelled{.key = key, .reason = cancel.reason});
     results_.remove(key);
-    commitments_.erase(key);
+    openings_.erase(key);
     residents_.cancel(key, cancel.reason);
   }
   residents_.run_next();
@@ -171,10 +174,6 @@ void Work::on_yield(const protocol::Yield& yield) {
   check_finished();
 }
 
-void Work::on_open(const protocol::OpenChunks& asked) {
-  connection_.send(commitments_.open(asked));
-}
-
 void Work::throttle(double share) { rests_.throttle(share); }
 
 std::optional<LeasedTask> Work::next_task() {
@@ -191,9 +190,9 @@ void Work::fetch_ahead() {
   if (!queue_.empty()) loader_.load(queue_.front().terms->manifest, [](const auto&) {});
 }
 
-void Work::computed(const LeasedTask& task, exec::Output output, const exec::Job& job,
-                    double resumed) {
+void Work::computed(const LeasedTask& task, Residents::Computed computed, const exec::Job& job) {
   const TaskKey& key = task.key;
+  exec::Output& output = computed.output;
   const exec::Traffic traffic = exec::traffic(job, task.range);
   ++counters_.tasks_done;
   counters_.gpu_seconds += output.gpu_seconds;
@@ -210,7 +209,6 @@ void Work::computed(const LeasedTask& task, exec::Output output, const exec::Job
     roots.push_back(proof::root_of_leaves(leaves.emplace_back(proof::chunk_leaves(bytes))));
     counters_.bytes_sent += bytes.size();
   }
-  commitments_.add(key, std::move(leaves));
   Delivered result;
   if (!is_whole_task(job.manifest, key.task.index, task.range)) result.part = task.range;
   result.frame.result = {.task = key.task,
@@ -219,14 +217,17 @@ void Work::computed(const LeasedTask& task, exec::Output output, const exec::Job
                          .outputs = {},
                          .gpu_seconds = output.gpu_seconds,
                          .wall_seconds = output.wall_seconds,
-                         .resumed = resumed};
+                         .resumed = computed.resumed,
+                         .step_roots = {}};
+  if (computed.steps != nullptr) result.frame.result.step_roots = computed.steps->roots();
+  openings_.add(key, std::move(leaves), std::move(computed.steps));
   deliveries_.start(key, std::move(result), std::move(output.outputs));
 }
 
 void Work::delivered(const TaskKey& key, Delivered result) {
   if (result.error) {
     --counters_.tasks_done;
-    commitments_.erase(key);
+    openings_.erase(key);
     failed(key, *std::move(result.error));
   } else {
     results_.add(std::move(result.frame), result.part);

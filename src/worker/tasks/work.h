@@ -15,7 +15,6 @@
 
 #include "worker/tasks/alive.h"
 #include "worker/tasks/blob_store.h"
-#include "worker/tasks/commitments.h"
 #include "worker/tasks/connection.h"
 #include "worker/tasks/deliveries.h"
 #include "worker/tasks/events.h"
@@ -23,6 +22,7 @@
 #include "worker/tasks/job_loader.h"
 #include "worker/tasks/lease_proofs.h"
 #include "worker/tasks/leased_task.h"
+#include "worker/tasks/openings.h"
 #include "worker/tasks/outbox.h"
 #include "worker/tasks/residents.h"
 #include "worker/tasks/rests.h"
@@ -40,7 +40,9 @@ class Work final : private Residents::Around {
     Duration wall_max = std::chrono::seconds(30);  // For one task; a lease cannot raise it.
     std::size_t queue_max = 1024;
     std::size_t commitments_max = 4096;  // Results that could still be audited.
-    std::size_t deliveries_max = 4;      // Results whose outputs are being uploaded.
+    // States between groups of steps, of all tasks and of all results that could still be checked.
+    std::uint64_t step_state_bytes_max = std::uint64_t{256} << 20;
+    std::size_t deliveries_max = 4;  // Results whose outputs are being uploaded.
     std::size_t receipt_items_max = proof::receipt_claims_max;
     Duration receipt_delay =
         std::chrono::milliseconds(50);  // The delay after the first result without a receipt.
@@ -66,7 +68,8 @@ class Work final : private Residents::Around {
   void on_verdict(const protocol::Verdict& verdict);
   void on_cancel(const protocol::Cancel& cancel);
   void on_yield(const protocol::Yield& yield);
-  void on_open(const protocol::OpenChunks& asked);
+  // What the coordinator may ask to see of results without a verdict.
+  [[nodiscard]] Openings& openings() { return openings_; }
 
   // Gives up queued tasks, lets running tasks finish within `grace`, sends the results that are
   // ready; then calls `done`, once.
@@ -87,8 +90,8 @@ class Work final : private Residents::Around {
   // Functions of Residents::Around.
   std::optional<LeasedTask> next_task() override;
   void fetch_ahead() override;
-  void computed(const LeasedTask& task, exec::Output output, const exec::Job& job,
-                double resumed) override;
+  void computed(const LeasedTask& task, Residents::Computed computed,
+                const exec::Job& job) override;
   void failed(const TaskKey& key, Error error) override;
   void checkpointed(const TaskKey& key, const protocol::Checkpoint& checkpoint) override;
   void left() override;
@@ -112,7 +115,7 @@ class Work final : private Residents::Around {
   Residents residents_;
   Deliveries deliveries_;
   ResultSender results_;
-  Commitments commitments_;
+  Openings openings_;
   LeaseProofs proofs_;
   Counters counters_;
   Duration beat_every_ = std::chrono::seconds(1);

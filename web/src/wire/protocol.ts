@@ -15,7 +15,7 @@ export type Capabilities = {
 
 export type Hello = {
   readonly type: 'hello';
-  readonly v: 7;
+  readonly v: 8;
   readonly versions: readonly number[];
   readonly key: string;
   readonly nonce: string;
@@ -29,7 +29,7 @@ export type Hello = {
 
 export type Challenge = {
   readonly type: 'challenge';
-  readonly v: 7;
+  readonly v: 8;
   readonly version: number;
   readonly nonce: string;
   readonly coordinator: string;
@@ -41,14 +41,14 @@ export type Challenge = {
 
 export type Prove = {
   readonly type: 'prove';
-  readonly v: 7;
+  readonly v: 8;
   readonly signature: string;
   readonly invite?: string;
 };
 
 export type Welcome = {
   readonly type: 'welcome';
-  readonly v: 7;
+  readonly v: 8;
   readonly session: string;
   readonly beat_ms: number;
   readonly blob_token: string;
@@ -63,7 +63,7 @@ export type HeldTask = {
 
 export type Resume = {
   readonly type: 'resume';
-  readonly v: 7;
+  readonly v: 8;
   readonly held: readonly HeldTask[];
 };
 
@@ -73,6 +73,7 @@ export type LeasedTask = {
   readonly first: number;
   readonly count: number;
   readonly proof?: string;
+  readonly step_roots?: boolean;
 };
 
 export type ResumePoint = {
@@ -84,7 +85,7 @@ export type ResumePoint = {
 
 export type Lease = {
   readonly type: 'lease';
-  readonly v: 7;
+  readonly v: 8;
   readonly job: string;
   readonly manifest: string;
   readonly piece_workgroups_max: number;
@@ -104,7 +105,7 @@ export type OutputPart = {
 
 export type TaskResult = {
   readonly type: 'result';
-  readonly v: 7;
+  readonly v: 8;
   readonly task: string;
   readonly attempt: number;
   readonly root: string;
@@ -112,6 +113,7 @@ export type TaskResult = {
   readonly gpu_seconds: number;
   readonly wall_seconds: number;
   readonly resumed?: number;
+  readonly step_roots?: readonly string[];
 };
 
 export type ReceiptItem = {
@@ -124,14 +126,14 @@ export type ReceiptItem = {
 
 export type Receipt = {
   readonly type: 'receipt';
-  readonly v: 7;
+  readonly v: 8;
   readonly items: readonly ReceiptItem[];
   readonly signature: string;
 };
 
 export type TaskFailed = {
   readonly type: 'failed';
-  readonly v: 7;
+  readonly v: 8;
   readonly task: string;
   readonly attempt: number;
   readonly code: string;
@@ -140,13 +142,13 @@ export type TaskFailed = {
 
 export type Beat = {
   readonly type: 'beat';
-  readonly v: 7;
+  readonly v: 8;
   readonly running: number;
 };
 
 export type Checkpoint = {
   readonly type: 'checkpoint';
-  readonly v: 7;
+  readonly v: 8;
   readonly task: string;
   readonly attempt: number;
   readonly blob: string;
@@ -158,19 +160,19 @@ export type Checkpoint = {
 
 export type Slots = {
   readonly type: 'slots';
-  readonly v: 7;
+  readonly v: 8;
   readonly slots: number;
 };
 
 export type Bye = {
   readonly type: 'bye';
-  readonly v: 7;
+  readonly v: 8;
   readonly reason: string;
 };
 
 export type Verdict = {
   readonly type: 'verdict';
-  readonly v: 7;
+  readonly v: 8;
   readonly task: string;
   readonly attempt: number;
   readonly accepted: boolean;
@@ -181,14 +183,14 @@ export type Verdict = {
 
 export type Cancel = {
   readonly type: 'cancel';
-  readonly v: 7;
+  readonly v: 8;
   readonly tasks: readonly HeldTask[];
   readonly reason: string;
 };
 
 export type Yield = {
   readonly type: 'yield';
-  readonly v: 7;
+  readonly v: 8;
   readonly tasks: readonly HeldTask[];
 };
 
@@ -199,7 +201,7 @@ export type ChunkName = {
 
 export type OpenChunks = {
   readonly type: 'open';
-  readonly v: 7;
+  readonly v: 8;
   readonly task: string;
   readonly attempt: number;
   readonly chunks: readonly ChunkName[];
@@ -214,20 +216,42 @@ export type ChunkPath = {
 
 export type Opening = {
   readonly type: 'opening';
-  readonly v: 7;
+  readonly v: 8;
   readonly task: string;
   readonly attempt: number;
   readonly roots: readonly string[];
   readonly paths: readonly ChunkPath[];
 };
 
+export type OpenStates = {
+  readonly type: 'open_states';
+  readonly v: 8;
+  readonly task: string;
+  readonly attempt: number;
+  readonly groups: readonly number[];
+};
+
+export type StepState = {
+  readonly group: number;
+  readonly blob?: string;
+  readonly bytes?: number;
+};
+
+export type States = {
+  readonly type: 'states';
+  readonly v: 8;
+  readonly task: string;
+  readonly attempt: number;
+  readonly states: readonly StepState[];
+};
+
 export type ErrorMessage = {
   readonly type: 'error';
-  readonly v: 7;
+  readonly v: 8;
   readonly code: string;
   readonly message: string;
 };
 
-export type WorkerMessage = Hello | Prove | Resume | TaskResult | Receipt | TaskFailed | Beat | Slots | Bye | Opening | Checkpoint | ErrorMessage;
+export type WorkerMessage = Hello | Prove | Resume | TaskResult | Receipt | TaskFailed | Beat | Slots | Bye | Opening | Checkpoint | ErrorMessage | States;
 
-export type CoordinatorMessage = Challenge | Welcome | Lease | Verdict | Cancel | OpenChunks | Yield | ErrorMessage;
+export type CoordinatorMessage = Challenge | Welcome | Lease | Verdict | Cancel | OpenChunks | Yield | ErrorMessage | OpenStates;

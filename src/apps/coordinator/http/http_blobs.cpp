@@ -204,7 +204,7 @@ Result<std::optional<store::Room::For>> within_bounds(const HttpParts& parts,
   if (!request.header("content-range").empty())
     return fail(ErrorCode::invalid_argument, "A worker must upload a blob whole, not in parts.");
   if (const auto upload = parts.book.worker_blobs().take_upload(who, length))
-    return room_of_worker(parts.book, who, net::address_prefix(request.address), upload->output_of);
+    return room_of_worker(parts.book, who, net::address_prefix(request.address), *upload);
   return fail(ErrorCode::permission_denied,
               "The upload has {} bytes, more than the worker's leases allow.", length);
 }

@@ -36,7 +36,13 @@ class DeviceRuns {
   // this size did so a moment ago, and with unavailable if the device does not exist; other errors
   // come from the runner.
   [[nodiscard]] Result<PartRunner::Ran> run(VerifiedJobs::Known& job, manifest::Range range,
-                                            VerifierDevice device = first_device);
+                                            VerifierDevice device = first_device) {
+    return run_part(job, {.range = range}, device);
+  }
+  // Runs a range, or some of the steps of a task that is run by steps. Steps that took too long a
+  // moment ago keep neither fewer steps from being run, nor steps from a worker's state.
+  [[nodiscard]] Result<PartRunner::Ran> run_part(VerifiedJobs::Known& job, const PartRun& part,
+                                                 VerifierDevice device = first_device);
   // The number of workgroups that the device should compute in part_max; 0 before the first run.
   [[nodiscard]] static std::uint32_t workgroups_in_time(const VerifiedJobs::Known& job,
                                                         VerifierDevice device);
@@ -55,7 +61,7 @@ class DeviceRuns {
   [[nodiscard]] Result<PartRunner::Ran> run_at_once(PartRunner& runner, VerifiedJobs::Known& job,
                                                     manifest::Range range, VerifierDevice device);
   [[nodiscard]] Result<PartRunner::Ran> run_in_steps(PartRunner& runner, VerifiedJobs::Known& job,
-                                                     manifest::Range range, VerifierDevice device);
+                                                     const PartRun& part, VerifierDevice device);
 
   const PartRunnerFactory make_;
   const Duration late_for_;

@@ -3,6 +3,7 @@
 #include "common/crypto/hmac.h"
 #include "common/protocol/messages.h"
 #include "decisions/jobs/lease_proof.h"
+#include "decisions/jobs/state_room.h"
 
 namespace weft::coordinator {
 
@@ -17,6 +18,14 @@ void HeldLeases::lease(const PublicKey& worker, const protocol::Lease& lease) {
   std::vector<Hash> states;
   for (const auto& point : lease.resume) states.push_back(point.blob);
   book_.worker_blobs().allow_read(worker, lease.job, states);
+}
+
+void HeldLeases::open_states(const PublicKey& worker, const protocol::OpenStates& asked) {
+  const auto manifest = book_.manifest(asked.task.job);
+  if (!manifest || asked.task.index >= manifest->split.tasks) return;
+  const std::vector<std::uint64_t> sizes(asked.groups.size(),
+                                         jobs::state_bytes(*manifest, asked.task.index));
+  book_.worker_blobs().allow_states(worker, asked.task, asked.attempt, sizes);
 }
 
 HeldLeases::Resumed HeldLeases::resume(const PublicKey& worker, const protocol::Resume& shown) {

@@ -26,6 +26,8 @@ class HeldLeases {
   HeldLeases(jobs::Book& book, const trust::Secret& secret) : book_(book), secret_(secret) {}
 
   void lease(const PublicKey& worker, const protocol::Lease& lease);
+  // Lets the worker store the states that a check asks for.
+  void open_states(const PublicKey& worker, const protocol::OpenStates& asked);
   // The tasks that a worker reports after a reconnect: `held` were leased to it and are held again;
   // `unproven` were not.
   struct Resumed {

@@ -12,6 +12,7 @@
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
 #include "common/manifest/split.h"
+#include "common/manifest/step_groups.h"
 #include "common/proof/compare.h"
 #include "common/proof/freivalds.h"
 #include "common/proof/merkle.h"
@@ -44,6 +45,15 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
   if (result.outputs.size() != outputs)
     return fail(ErrorCode::data_loss, "The job has {}; the result has {}.",
                 counted(outputs, "output"), result.outputs.size());
+
+  // A result without roots is checked whole. If a worker may give any other number, the groups to
+  // which the roots belong are not known.
+  const std::uint32_t groups = manifest::step_groups(manifest);
+  if (!result.step_roots.empty() && result.step_roots.size() + 1 != groups)
+    return fail(ErrorCode::data_loss,
+                "The result has {} after groups of steps; a task of this job has {} of them, and a "
+                "result names the roots of all but the last, or none.",
+                counted(result.step_roots.size(), "root"), counted(groups, "group"));
 
   const auto range = leased.value_or(manifest::task_range(manifest, index));
   std::vector<Hash> roots;
@@ -162,9 +172,9 @@ Result<> Intake::check_opening(const jobs::AuditOrder& order) {
   return {};
 }
 
-bool Intake::holds(const protocol::Checkpoint& told) const {
-  const auto size = blobs_.size(told.blob);
-  return size && *size == told.bytes && checkpointed_task(blobs_, told.blob) == told.task;
+bool Intake::holds_state(const TaskId& task, const Hash& blob, std::uint64_t bytes) const {
+  const auto size = blobs_.size(blob);
+  return size && *size == bytes && checkpointed_task(blobs_, blob) == task;
 }
 
 jobs::Comparison Intake::compare(const jobs::CompareOrder& order) const {

@@ -1,6 +1,6 @@
 // Checks the results of workers as far as no state is needed: the number, sizes and hashes of the
-// outputs, the claimed root, and matrix products (Freivalds). Results that pass are stored as
-// blobs.
+// outputs, the claimed root, the number of roots of steps, and matrix products (Freivalds). Results
+// that pass are stored as blobs.
 //
 // Threading: any, several at a time.
 #pragma once
@@ -43,7 +43,13 @@ class Intake {
 
   // True if the checkpoint that a worker reports is stored: a blob of this size that belongs to
   // this task.
-  [[nodiscard]] bool holds(const protocol::Checkpoint& told) const;
+  [[nodiscard]] bool holds(const protocol::Checkpoint& told) const {
+    return holds_state(told.task, told.blob, told.bytes);
+  }
+  // The same of a state that a check asked for; false for one that the worker does not have.
+  [[nodiscard]] bool holds(const TaskId& task, const protocol::StepState& state) const {
+    return state.bytes > 0 && holds_state(task, state.blob, state.bytes);
+  }
 
   // Compares a new result of a task with its other results.
   [[nodiscard]] jobs::Comparison compare(const jobs::CompareOrder& order) const;
@@ -59,6 +65,7 @@ class Intake {
 
  private:
   using Bytes = std::shared_ptr<const ByteVector>;
+  [[nodiscard]] bool holds_state(const TaskId& task, const Hash& blob, std::uint64_t bytes) const;
   [[nodiscard]] Result<> check_product(const manifest::Kernel& kernel, manifest::Range rows,
                                        ByteSpan product);
   [[nodiscard]] Result<> check_opening(const jobs::AuditOrder& order);

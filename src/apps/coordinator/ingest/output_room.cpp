@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/manifest/split.h"
+#include "decisions/jobs/state_room.h"
 
 namespace weft::coordinator {
 
@@ -33,7 +34,8 @@ JobRoom room_of(const manifest::Manifest& manifest, const RoomShares& shares) {
   // A job of one task needs no room for joining, because the task's outputs are the job's outputs.
   JobRoom room{.needs = {.results = results,
                          .of_known = shares.for_known ? bytes : 0,
-                         .join = manifest.split.tasks > 1 ? bytes : 0}};
+                         .join = manifest.split.tasks > 1 ? bytes : 0,
+                         .states = jobs::state_room(manifest)}};
   if (shares.of_network < 1) {
     const auto share = static_cast<std::uint64_t>(static_cast<double>(results) * shares.of_network);
     room.network_max = std::max(largest, share);
@@ -58,11 +60,12 @@ void restore_room(const store::Loaded& rows, store::Room& room, const RoomShares
 }
 
 store::Room::For room_of_worker(const jobs::Book& book, const PublicKey& worker,
-                                std::string network, const std::optional<JobId>& output_of) {
+                                std::string network, const jobs::WorkerBlobs::Upload& upload) {
   using Part = store::Room::Part;
-  store::Room::For out{.job = output_of.value_or(JobId()), .part = Part::other};
+  store::Room::For out{.job = upload.output_of.value_or(upload.state_of.value_or(JobId())),
+                       .part = upload.state_of ? Part::states : Part::other};
   const bool is_known = book.is_known(worker);
-  if (output_of) out.part = is_known ? Part::of_known : Part::results;
+  if (upload.output_of) out.part = is_known ? Part::of_known : Part::results;
   if (!is_known) out.stranger = {.worker = worker, .network = std::move(network)};
   return out;
 }

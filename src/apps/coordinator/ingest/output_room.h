@@ -1,7 +1,8 @@
 // Room in the blob store that the results of a job will use: the outputs of its tasks, once for
 // each replica if replicas may differ in their bytes; an addition for wrong results of one network
-// of strangers; the outputs once more for known workers; and the joined outputs. The room is
-// reserved when a job is accepted, and again after a restart.
+// of strangers; the outputs once more for known workers; the joined outputs; and the states that
+// one check of steps asks for. The room is reserved when a job is accepted, and again after a
+// restart.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +44,12 @@ void restore_room(const store::Loaded& rows, store::Room& room, const RoomShares
 // O(workers).
 void count_accepted(std::span<const store::Task> tasks, store::Room& room);
 
-// The room that a blob of a connected worker uses. `output_of` is the job if the blob is a task's
-// output; other blobs use free room. `network` is net::address_prefix() of the worker's address.
+// The room that a blob of a connected worker uses: that of a job if the blob is an output of a task
+// or a state that a check asked for, else free room. `network` is net::address_prefix() of the
+// worker's address.
 [[nodiscard]] store::Room::For room_of_worker(const jobs::Book& book, const PublicKey& worker,
                                               std::string network,
-                                              const std::optional<JobId>& output_of);
+                                              const jobs::WorkerBlobs::Upload& upload);
 
 // Room that is reserved for a submission. The destructor gives it back unless the job runs; then
 // the job's end gives it back. Threading: one thread at a time.

@@ -30,8 +30,9 @@ Result<std::optional<store::Room::For>> ResultDelivery::room_for(
                   "An output has {} bytes, more than the worker's leases allow.", part.bytes);
     is_output = is_output && upload->output_of.has_value();
   }
-  return room_of_worker(book_, worker, prefix_,
-                        is_output ? std::optional(result.task.job) : std::nullopt);
+  jobs::WorkerBlobs::Upload upload;
+  if (is_output) upload.output_of = result.task.job;
+  return room_of_worker(book_, worker, prefix_, upload);
 }
 
 }  // namespace weft::coordinator

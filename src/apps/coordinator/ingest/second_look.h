@@ -5,6 +5,7 @@
 // Threading: the thread of DeviceRuns.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,14 +33,24 @@ class SecondLook {
     bool late = false;      // The second device must still finish.
     std::string reason;
   };
-  // `computed` are the first device's outputs of the part.
+  struct Question {
+    const PartRun& part;
+    const std::vector<ByteVector>& computed;  // The first device's outputs of the part.
+    // True for outputs that a worker handed in: if the second device computes these, the job's
+    // results differ by device.
+    std::function<bool(const std::vector<ByteVector>&)> is_handed_in;
+    // If the second device does not finish in time, the opinion is late.
+    bool waits_for_second = false;
+  };
+  [[nodiscard]] Opinion at(VerifiedJobs::Known& job, const Question& question);
+  // The same for a range of the order's results, `computed` by the first device.
   [[nodiscard]] Opinion at(const jobs::VerifyOrder& order, VerifiedJobs::Known& job,
                            manifest::Range part, const std::vector<ByteVector>& computed);
 
  private:
   // True if the device computes the same outputs again, for the part alone and inside a larger
   // range.
-  [[nodiscard]] bool is_steady(VerifiedJobs::Known& job, manifest::Range part,
+  [[nodiscard]] bool is_steady(VerifiedJobs::Known& job, const PartRun& part,
                                const std::vector<ByteVector>& computed, VerifierDevice device);
 
   DeviceRuns& runs_;

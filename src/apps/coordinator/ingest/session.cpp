@@ -112,9 +112,13 @@ void Session::send(const protocol::CoordinatorMessage& message) {
                    [&](const protocol::Cancel& cancel) {
                      for (const auto& task : cancel.tasks) leases_.drop(task.task, task.attempt);
                    },
+                   [&](const protocol::OpenStates& asked) {
+                     leases_.open_states(handshake_.worker(), asked);
+                   },
                    [](const auto&) {}},
              message);
-  if (life_.stage() != Stage::ended) parts_.connection->send_text(protocol::encode(message));
+  if (life_.stage() != Stage::ended)
+    parts_.connection->send_text(protocol::encode(message, life_.spoken()));
 }
 
 void Session::recognise() {
@@ -148,8 +152,9 @@ void Session::hello(const protocol::Hello& hello) {
                         "The worker has sent Hello already; it may send it once.");
   const auto challenge = handshake_.greet(hello);
   if (!challenge) return life_.refuse(challenge.error().code, challenge.error().message);
+  life_.speak(challenge->version);
   if (life_.advance(Stage::hello, Stage::proof))
-    parts_.connection->send_text(protocol::encode(*challenge));
+    parts_.connection->send_text(protocol::encode(*challenge, life_.spoken()));
 }
 
 void Session::prove(const protocol::Prove& prove) {
@@ -170,9 +175,11 @@ void Session::said(const protocol::Resume& resume) {
                         "The session was resumed already; it may be resumed once.");
   auto [held, unproven] = leases_.resume(handshake_.worker(), resume);
   if (!unproven.empty())
-    parts_.connection->send_text(protocol::encode(protocol::CoordinatorMessage(protocol::Cancel{
-        .tasks = std::move(unproven),
-        .reason = "The coordinator has no proof that it leased this task to the worker."})));
+    parts_.connection->send_text(protocol::encode(
+        protocol::CoordinatorMessage(protocol::Cancel{
+            .tasks = std::move(unproven),
+            .reason = "The coordinator has no proof that it leased this task to the worker."}),
+        life_.spoken()));
   life_.tell([id = parts_.id, held = std::move(held)](jobs::Core& core, jobs::Moment now) {
     core.sessions().resume(id, held, now);
   });

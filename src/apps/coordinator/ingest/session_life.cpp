@@ -27,7 +27,7 @@ SessionLife::SessionLife(jobs::SessionId id, std::shared_ptr<WorkerConnection> c
     : id_(id),
       connection_(std::move(connection)),
       core_(std::move(core)),
-      answers_in_(protocol::version) {}
+      spoken_(protocol::spoken_versions.first) {}
 
 bool SessionLife::advance(Stage from, Stage to) { return stage_.compare_exchange_strong(from, to); }
 
@@ -39,7 +39,7 @@ void SessionLife::tell(CoreEvent event) {
 void SessionLife::refuse_version(std::string_view text, const Error& why) {
   const auto head = protocol::read_head(text);
   if (!head) return refuse(why.code, why.message);
-  answers_in_ = head->version;
+  spoken_ = head->version;
   refuse(why.code, protocol::update_sentence(head->kind.value_or(protocol::WorkerKind::native),
                                              head->offered, protocol::version_list()));
 }
@@ -50,14 +50,14 @@ void SessionLife::refuse(ErrorCode code, std::string message) {
   log_info("Session {} is refused: {}", id_.number(), message);
   connection_->send_text(protocol::encode_error(
       {.code = std::string(to_string(code)), .message = message.substr(0, message_bytes_max)},
-      answers_in_));
+      spoken_));
   connection_->close(message);
   if (before == Stage::welcome) (void)core_(left_event(id_, false));
 }
 
 void SessionLife::end(const protocol::ErrorMessage& why) {
   if (stage_.exchange(Stage::ended) == Stage::ended) return;
-  connection_->send_text(protocol::encode(protocol::CoordinatorMessage(why)));
+  connection_->send_text(protocol::encode(protocol::CoordinatorMessage(why), spoken_));
   connection_->close(why.message);
 }
 

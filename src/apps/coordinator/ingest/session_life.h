@@ -25,6 +25,10 @@ class SessionLife {
 
   [[nodiscard]] jobs::SessionId id() const { return id_; }
   [[nodiscard]] Stage stage() const { return stage_; }
+  // The protocol version of the frames that the worker reads.
+  [[nodiscard]] std::uint32_t spoken() const { return spoken_; }
+  // Sets the version that was chosen for the connection.
+  void speak(std::uint32_t version) { spoken_ = version; }
   // Returns false if the connection has ended meanwhile.
   [[nodiscard]] bool advance(Stage from, Stage to);
 
@@ -47,7 +51,8 @@ class SessionLife {
   const std::shared_ptr<WorkerConnection> connection_;
   const PostEvent core_;
   std::atomic<Stage> stage_ = Stage::hello;
-  std::atomic<std::uint32_t> answers_in_;  // Protocol version for errors to this worker.
+  // Until a version is chosen it is the first spoken one, which all workers that join can read.
+  std::atomic<std::uint32_t> spoken_;
   std::atomic<bool> on_purpose_ = false;
 };
 

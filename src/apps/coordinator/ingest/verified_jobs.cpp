@@ -78,6 +78,16 @@ Result<VerifiedJobs::Known*> VerifiedJobs::find_or_load(
   return &known_.front();
 }
 
+Result<VerifiedJobs::Beside> VerifiedJobs::beside_latest(std::uint64_t bytes) {
+  while (known_.size() > 1 && bytes_ + bytes > bounds_.bytes_max) drop_last();
+  if (bytes_ + bytes > bounds_.bytes_max)
+    return fail(ErrorCode::resource_exhausted,
+                "The job's data and a state of its task have {} bytes; the verifier takes at most "
+                "{}.",
+                bytes_ + bytes, bounds_.bytes_max);
+  return Beside(bytes_, bytes);
+}
+
 void VerifiedJobs::clear() {
   known_.clear();
   bytes_ = 0;

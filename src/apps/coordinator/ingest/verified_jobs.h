@@ -11,6 +11,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "apps/coordinator/ingest/step_plan.h"
 #include "apps/coordinator/ingest/verifier_runs.h"
@@ -30,7 +31,8 @@ struct VerifiedJob {
 
 struct VerifierBounds {
   std::size_t jobs_max = 8;
-  std::uint64_t bytes_max = std::uint64_t{512} << 20;  // Data of all jobs together.
+  // Data of all jobs together, and states of the job that is checked.
+  std::uint64_t bytes_max = std::uint64_t{512} << 20;
   // After a run of a job took too long, no run of the job that is as large or larger begins for
   // this time. Otherwise each of the job's waiting checks would take as long.
   Duration late_for = std::chrono::seconds(8);
@@ -54,6 +56,23 @@ class VerifiedJobs {
   // resource_exhausted if the job's data exceed the bound, and with errors of the blob store.
   [[nodiscard]] Result<Known*> find_or_load(
       const JobId& id, const std::shared_ptr<const manifest::Manifest>& manifest);
+  // Counts bytes that a check holds beside the data of its job, for as long as the object lives.
+  class Beside {
+   public:
+    Beside(std::atomic<std::uint64_t>& sum, std::uint64_t bytes) : sum_(&sum), bytes_(bytes) {
+      sum += bytes;
+    }
+    Beside(Beside&& from) noexcept : sum_(from.sum_), bytes_(std::exchange(from.bytes_, 0)) {}
+    Beside& operator=(Beside&&) = delete;
+    ~Beside() { *sum_ -= bytes_; }
+
+   private:
+    std::atomic<std::uint64_t>* sum_;
+    std::uint64_t bytes_;
+  };
+  // Makes room for the bytes: the data of jobs other than the latest are dropped. Fails with
+  // resource_exhausted if the bytes and the latest job's data exceed the bound together.
+  [[nodiscard]] Result<Beside> beside_latest(std::uint64_t bytes);
   void clear();
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 

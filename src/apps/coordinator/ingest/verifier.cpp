@@ -32,6 +32,7 @@ Verifier::Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verifie
       jobs_(blobs, bounds),
       runs_(std::move(make), bounds.late_for),
       bytes_(blobs),
+      groups_(blobs, jobs_, runs_, look_),
       paid_(blobs, runs_, bytes_, look_),
       thread_([this](const std::stop_token& stop) { serve(stop); }) {}
 
@@ -110,12 +111,14 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
   log_info("The verifier cannot check {}: {}", order.task.text(), why.message);
   return {.outcome = trust::AuditOutcome::failed,
           .reason = why.message,
-          .late = why.code == ErrorCode::deadline_exceeded};
+          .late = why.code == ErrorCode::deadline_exceeded,
+          .of_steps = !order.groups.empty()};
 }
 
 Result<jobs::Checked> Verifier::try_to_check(const jobs::VerifyOrder& order) {
   WEFT_ASSIGN(VerifiedJobs::Known* const job, jobs_.find_or_load(order.task.job, order.manifest));
-  return order.paid ? paid_.check(order, *job) : ranges_.check(order, *job);
+  if (order.paid) return paid_.check(order, *job);
+  return order.groups.empty() ? ranges_.check(order, *job) : groups_.check(order, *job);
 }
 
 Result<scheduler::Measurement> Verifier::measured(const jobs::MeasureOrder& order) {

@@ -9,8 +9,8 @@
 // the order has failed and is late (jobs::Checked), and other orders of its job fail at once for
 // VerifierBounds::late_for.
 //
-// A new kind of order is a class over DeviceRuns and ResultBytes, like RangeCheck and PaidCheck,
-// and one function here that adds it to the queue.
+// A new kind of order is a class over DeviceRuns and ResultBytes, like RangeCheck,
+// GroupCheck and PaidCheck, chosen in try_to_check().
 //
 // Threading: post functions from any thread; orders run on the verifier's thread, one at a time,
 // and their answers come from it. Bounds: VerifierQueue::orders_max waiting orders;
@@ -26,6 +26,7 @@
 
 #include "apps/coordinator/ingest/busy_share.h"
 #include "apps/coordinator/ingest/device_runs.h"
+#include "apps/coordinator/ingest/group_check.h"
 #include "apps/coordinator/ingest/paid_check.h"
 #include "apps/coordinator/ingest/part_runner.h"
 #include "apps/coordinator/ingest/range_check.h"
@@ -79,6 +80,7 @@ class Verifier {
   const ResultBytes bytes_;
   SecondLook look_{runs_, bytes_};
   RangeCheck ranges_{runs_, bytes_, look_};
+  GroupCheck groups_;
   PaidCheck paid_;
   std::jthread thread_;  // Declared last: starts after the other members.
 };

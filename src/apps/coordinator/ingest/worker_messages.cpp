@@ -1,5 +1,7 @@
 #include "apps/coordinator/ingest/worker_messages.h"
 
+#include <utility>
+
 #include "decisions/jobs/checkpoints.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/result_intake.h"
@@ -15,6 +17,15 @@ CoreEvent event_of(jobs::SessionId id, const Intake& /*intake*/, const protocol:
 CoreEvent event_of(jobs::SessionId id, const Intake& intake, const protocol::Checkpoint& told) {
   const jobs::SavedState saved{.session = id, .told = told, .is_stored = intake.holds(told)};
   return [saved](jobs::Core& core, jobs::Moment now) { core.checkpoints().saved(saved, now); };
+}
+
+CoreEvent event_of(jobs::SessionId id, const Intake& intake, const protocol::States& told) {
+  jobs::SentStates sent{.session = id, .told = told, .is_stored = {}};
+  for (const protocol::StepState& state : told.states)
+    sent.is_stored.push_back(intake.holds(told.task, state));
+  return [sent = std::move(sent)](jobs::Core& core, jobs::Moment now) {
+    core.checks().states_sent(sent, now);
+  };
 }
 
 CoreEvent event_of(jobs::SessionId id, const Intake& /*intake*/, const protocol::TaskFailed& told) {

@@ -16,6 +16,8 @@ namespace weft::coordinator {
 [[nodiscard]] CoreEvent event_of(jobs::SessionId id, const Intake& intake,
                                  const protocol::Checkpoint& told);
 [[nodiscard]] CoreEvent event_of(jobs::SessionId id, const Intake& intake,
+                                 const protocol::States& told);
+[[nodiscard]] CoreEvent event_of(jobs::SessionId id, const Intake& intake,
                                  const protocol::TaskFailed& told);
 [[nodiscard]] CoreEvent event_of(jobs::SessionId id, const Intake& intake,
                                  const protocol::Slots& wanted);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "decisions/trust/step_draw.h"
+
 namespace weft::trust::attacks {
 namespace {
 
@@ -16,9 +18,9 @@ void Attempts::leased(std::uint32_t number, const LeasedRun& run) {
   worker.queue.push_back(run);
   const SimulatedJob& job = *parts_.jobs.of(run.task);
   if (context.setup.replicas < 2 || context.setup.stake <= 0) return;
-  parts_.rulings.follow(context.referee.leased(run.task, worker.key, job.value,
-                                               static_cast<MicroCredits>(worker.price_of_stake),
-                                               context.unix()));
+  parts_.rulings.follow(context.referee.leased(
+      run.task, worker.key, job.value, static_cast<MicroCredits>(worker.price_of_stake),
+      context.unix(), context.plan.stepped_jobs ? StepRoots::asked : StepRoots::not_asked));
   if (parts_.jobs.of(run.task) == nullptr) return;
   const auto trap = context.referee.trap_for(run.task, worker.key, context.unix());
   if (!trap) return;
@@ -86,6 +88,7 @@ void Attempts::begin(std::uint32_t number) {
     if (deed.kind == Deed::Kind::silent) return;
     double took = context.setup.task_seconds / worker.rate * (0.9 + 0.2 * chance(context.random));
     if (deed.kind == Deed::Kind::fails) took = 0.05;
+    if (deed.invented) took *= 0.01;
     if (deed.wrong > 0 && !deed.one_value)
       took *= 1 - 0.99 * static_cast<double>(deed.wrong) / context.setup.slices;
     context.events.later(took,
@@ -139,8 +142,17 @@ void Attempts::hand_in(std::uint32_t number, const LeasedRun& run, SimulatedJob&
   if (!job.own) parts_.work.add(1);
   job.delivered[run.task.index].push_back(number);
   const PublicKey key = worker.key;
+  // All roots of steps stand for themselves: their digest is that of the result and the worker.
+  Hash steps;
+  if (context.plan.stepped_jobs) {
+    Hash whose;
+    whose.bytes = key.bytes;
+    steps = committed_steps(std::array{root}, whose);
+  }
+  if (deed.invented) job.invented[run.task.index].push_back(number);
   parts_.rulings.follow(context.referee.add_result(
-      {.task = run.task, .worker = key, .attempt = run.attempt, .root = root}, context.unix()));
+      {.task = run.task, .worker = key, .attempt = run.attempt, .root = root, .steps = steps},
+      context.unix()));
   const std::array<Claim, 1> claims{Claim{.task = run.task, .attempt = run.attempt, .root = root}};
   parts_.rulings.follow(context.referee.add_receipt(key, claims, context.unix()));
 }

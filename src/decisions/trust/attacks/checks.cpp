@@ -41,9 +41,7 @@ void Checks::start_audit(const AuditWanted& wanted) {
   const std::size_t urgency = wanted.dispute ? 0 : is_newcomer ? 1 : 2;
   samples_[urgency].push_back({.wanted = wanted, .since = context.time(), .serial = serial_});
   if (is_newcomer)
-    context.scheduler.checks().begins(
-        wanted.task, wanted.suspect,
-        static_cast<double>(std::min(wanted.samples, wanted.parts)) / wanted.parts, context.now());
+    context.scheduler.checks().begins(wanted.task, wanted.suspect, share_of(wanted), context.now());
   if (!verifying_) verify();
 }
 
@@ -134,9 +132,7 @@ void Checks::verify() {
     if (open == serials_.end() || open->second != sample.serial ||
         !context.referee.audit_wanted(sample.wanted.task))
       continue;
-    const double slices =
-        static_cast<double>(std::min(sample.wanted.samples, sample.wanted.parts)) *
-        context.setup.slices / sample.wanted.parts;
+    const double slices = share_of(sample.wanted) * context.setup.slices;
     sample_lag_ = std::max(sample_lag_, context.time() - sample.since);
     if (&line == &samples_[1])
       newcomer_lag_ = std::max(newcomer_lag_, context.time() - sample.since);
@@ -150,7 +146,29 @@ void Checks::verify() {
   }
 }
 
+double Checks::share_of(const AuditWanted& wanted) {
+  if (!wanted.groups.empty()) return static_cast<double>(wanted.groups.size()) / step_groups;
+  return static_cast<double>(std::min(wanted.samples, wanted.parts)) / wanted.parts;
+}
+
+// A group is a run of slices. Invented states are inconsistent in each group.
+bool Checks::groups_agree(const AuditWanted& wanted) const {
+  const SimulatedJob* job = parts_.jobs.of(wanted.task);
+  if (job != nullptr) {
+    const auto invented = job->invented.find(wanted.task.index);
+    if (invented != job->invented.end() &&
+        std::ranges::contains(invented->second, number_of(wanted.suspect)))
+      return false;
+  }
+  AuditWanted in_groups = wanted;
+  in_groups.parts = step_groups;
+  return std::ranges::all_of(wanted.groups, [&](std::uint32_t group) {
+    return part_is_right(in_groups, group, parts_.context.setup.slices);
+  });
+}
+
 bool Checks::agrees(const AuditWanted& wanted) const {
+  if (!wanted.groups.empty()) return groups_agree(wanted);
   // Where results differ it computes a part in which they do.
   if (wanted.samples >= wanted.parts || !wanted.rivals.empty()) {
     const Answer answer = answer_of(wanted.root);
@@ -189,7 +207,8 @@ void Checks::verified() {
       Auditor::coordinator,
       {.devices = context.setup.second_device ? Devices::two : Devices::one,
        .vendor = "vendor 0",
-       .part = Part{.first = wanted.part, .count = 1}}));
+       .part = Part{.first = wanted.part, .count = 1},
+       .refuted = wanted.groups.empty() ? Refuted::result : Refuted::steps}));
   if (!verifying_) verify();
 }
 

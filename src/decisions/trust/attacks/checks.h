@@ -56,6 +56,10 @@ class Checks {
   // The verifier takes the next sample that is still wanted.
   void verify();
   [[nodiscard]] bool agrees(const AuditWanted& wanted) const;
+  // The same of a check of groups of steps.
+  [[nodiscard]] bool groups_agree(const AuditWanted& wanted) const;
+  // The share of the task that the verifier computes.
+  [[nodiscard]] static double share_of(const AuditWanted& wanted);
 
   Parts parts_;
   std::array<std::deque<Sample>, 3> samples_;  // Disputes, of newcomers, others.

@@ -113,7 +113,8 @@ Row honest_convicted(const TableOptions& options) {
   std::uint64_t tasks = 0;
   std::uint64_t convicted = 0;
   double slashed = 0;
-  for (const char* name : {"", "slander", "bait", "hidden-bait", "laundering", "mixture"}) {
+  for (const char* name :
+       {"", "slander", "bait", "hidden-bait", "laundering", "invented-steps", "mixture"}) {
     Scene setup = standard_setup(options.seed, scaled(200'000, options));
     setup.crashing = 0.2;
     setup.slow = 0.1;
@@ -128,7 +129,9 @@ Row honest_convicted(const TableOptions& options) {
           .goal = "0 in 1,000,000 tasks",
           .measured =
               weft::format("{} convicted, {:.1f} prices slashed in {}", convicted, slashed, tasks),
-          .how = "crashing, slow, three vendors; slander, bait, hidden bait, laundering, mixture",
+          .how =
+              "crashing, slow, three vendors; slander, bait, hidden bait, laundering, "
+              "invented steps, mixture",
           .kept = convicted == 0 && slashed == 0};
 }
 

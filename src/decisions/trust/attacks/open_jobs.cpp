@@ -31,6 +31,8 @@ void OpenJobs::submit() {
 void OpenJobs::add(std::uint32_t tasks, std::uint32_t client, bool own) {
   const Scene& setup = context_.setup;
   const std::uint32_t number = jobs_started_++;
+  const bool is_stepped = context_.plan.stepped_jobs;
+  const std::uint32_t parts = is_stepped ? 1 : setup.slices;
   const auto id = id_of<JobId>(number);
   SimulatedJob job;
   job.client = client;
@@ -48,14 +50,14 @@ void OpenJobs::add(std::uint32_t tasks, std::uint32_t client, bool own) {
   wanted.per_unit = MicroCredits{1'000'000} * (job.is_costly ? costly : 1);
   wanted.client = id_of<PublicKey>(first_client + client);
   if (setup.referee.defences.newcomers_decide_nothing)
-    wanted.sample_parts =
-        std::clamp<std::uint32_t>(setup.slices, 1, setup.referee.checks.audit_parts_max);
+    wanted.sample_parts = std::clamp<std::uint32_t>(parts, 1, setup.referee.checks.audit_parts_max);
   jobs_.emplace(number, std::move(job));
   context_.referee.add_job(
       id,
       {.replicas = setup.replicas,
        .audit = 0,
-       .parts = setup.slices,
+       .parts = parts,
+       .groups = is_stepped ? step_groups : 1,
        .agree = {},
        .client = wanted.client,
        .eligible =

@@ -11,6 +11,7 @@
 
 namespace weft::trust::attacks {
 
+inline constexpr std::uint32_t step_groups = 32;  // Groups of steps of a job that is not cut.
 inline constexpr std::uint32_t costly = 10;  // A costly job costs so many times as much as others.
 
 struct SimulatedJob {
@@ -22,6 +23,8 @@ struct SimulatedJob {
   bool is_costly = false;
   MicroCredits value = 0;  // The value of one replica of a task.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> delivered;  // Workers, by task.
+  // Workers whose states are invented, by task of a job of steps.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> invented;
 
   // What its accepted tasks cost, as if it were not costly.
   [[nodiscard]] double price() const {

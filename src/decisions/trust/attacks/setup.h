@@ -28,6 +28,7 @@ struct Plan {
   bool devices_differ = false;     // Own jobs have answers that differ by vendor.
   std::uint32_t differ_every = 1;  // One task in this many differs by vendor.
   std::uint32_t prefixes = 0;      // Address prefixes of its wallets; 0: one each.
+  bool stepped_jobs = false;       // All jobs are of steps that cannot be cut.
   bool own_vendor = false;         // Claims a device vendor that no other worker has.
 };
 

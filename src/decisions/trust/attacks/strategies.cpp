@@ -135,6 +135,15 @@ class Laundering final : public Strategy {
   }
 };
 
+// Hands in the right result of an accomplice over states that it invented, and computes nothing.
+class InventedSteps final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override {
+    return {.invented = cheats(sight, random).wrong > 0};
+  }
+};
+
 // A third of them each cheat, are silent and call shaders wrong.
 class Mixture final : public Strategy {
  public:
@@ -252,6 +261,14 @@ constexpr std::array every_strategy{
             return plan;
           },
           make<Zeros>},
+    Entry{"invented-steps",
+          "established, right results over invented states, in jobs of steps that cannot be cut",
+          [] {
+            Plan plan = established(0.5, 1);
+            plan.stepped_jobs = true;
+            return plan;
+          },
+          make<InventedSteps>},
     Entry{"mixture", "fresh wallets: cheats, silent ones and canary killers",
           [] { return fresh(300); }, make<Mixture>},
 };

@@ -41,6 +41,7 @@ struct Deed {
   Kind kind = Kind::answers;
   std::uint32_t wrong = 0;  // So many slices of the answer are wrong.
   bool one_value = false;   // Only one value of one slice is: the rest of the work is done.
+  bool invented = false;    // The answer is right, and the states that it commits to are invented.
   double claims = 1;        // The seconds that it says it took, over those that it took.
 };
 

@@ -19,7 +19,7 @@ const std::array<const char*, JobWriter::sql_count> JobWriter::texts = {
     "?, "
     "?, ?, ?, ?)",
     "SELECT seq FROM receipts WHERE digest = ? ORDER BY seq DESC LIMIT 1",
-    "INSERT INTO replicas VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO replicas VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     "UPDATE jobs SET accepted = accepted + ?, price = coalesce(?, price), units = coalesce(?, "
     "units), pace = coalesce(?, pace) WHERE seq = ?",
@@ -77,7 +77,7 @@ Result<> JobWriter::write(const Replica& replica) {
   return naming(statements_[insert_replica].run(
                     row, replica.task.index, replica.worker, replica.attempt, replica.root,
                     pack(replica.outputs), replica.receipt, replica.gpu_seconds,
-                    replica.wall_seconds, replica.arrived, receipt),
+                    replica.wall_seconds, replica.arrived, receipt, pack(replica.steps)),
                 [&] {
                   return weft::format("A replica of {} by {} is stored already.",
                                       replica.task.text(), replica.worker.text());

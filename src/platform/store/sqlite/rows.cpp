@@ -55,6 +55,20 @@ Result<std::vector<PublicKey>> unpack_keys(ByteSpan bytes) {
   return keys;
 }
 
+ByteVector pack(std::span<const Hash> hashes) {
+  ByteVector bytes;
+  for (const Hash& hash : hashes) append(bytes, hash.bytes);
+  return bytes;
+}
+
+Result<std::vector<Hash>> unpack_hashes(ByteSpan bytes) {
+  WEFT_OK(whole(bytes, Hash::size, "roots"));
+  std::vector<Hash> hashes;
+  for (; !bytes.empty(); bytes = bytes.subspan(Hash::size))
+    hashes.push_back(read_fixed<Hash>(bytes));
+  return hashes;
+}
+
 ByteVector pack(std::span<const Check::Range> ranges) {
   ByteVector bytes;
   for (const Check::Range& range : ranges) {
@@ -187,6 +201,7 @@ Result<Replica> replica_of(const Statement& row, const JobId& job) {
   replica.gpu_seconds = row.real(6);
   replica.wall_seconds = row.real(7);
   replica.arrived = row.integer(8);
+  WEFT_ASSIGN(replica.steps, unpack_hashes(row.blob(9)));
   return replica;
 }
 

@@ -21,6 +21,10 @@ namespace weft::store::sqlite {
 [[nodiscard]] ByteVector pack(std::span<const PublicKey> keys);
 [[nodiscard]] Result<std::vector<PublicKey>> unpack_keys(ByteSpan bytes);
 
+// Each hash takes 32 bytes.
+[[nodiscard]] ByteVector pack(std::span<const Hash> hashes);
+[[nodiscard]] Result<std::vector<Hash>> unpack_hashes(ByteSpan bytes);
+
 // Each range takes 8 bytes: u32 first, u32 count.
 [[nodiscard]] ByteVector pack(std::span<const Check::Range> ranges);
 [[nodiscard]] Result<std::vector<Check::Range>> unpack_ranges(ByteSpan bytes);
@@ -52,7 +56,7 @@ inline constexpr std::string_view task_columns =
     "task, root, outputs, worker, agreeing, accepted, basis";
 [[nodiscard]] Result<Task> task_of(const Statement& row, const JobId& job);
 inline constexpr std::string_view replica_columns =
-    "task, worker, attempt, root, outputs, receipt, gpu_seconds, wall_seconds, arrived";
+    "task, worker, attempt, root, outputs, receipt, gpu_seconds, wall_seconds, arrived, steps";
 [[nodiscard]] Result<Replica> replica_of(const Statement& row, const JobId& job);
 
 inline constexpr std::string_view api_key_columns =

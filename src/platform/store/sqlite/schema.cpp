@@ -243,6 +243,11 @@ constexpr std::array steps = {
     Step{R"(
     ALTER TABLE watches ADD COLUMN passes INTEGER NOT NULL DEFAULT 0;
     )"},
+    // The roots of the steps to which a worker is committed. Replicas of earlier versions have none
+    // and are checked whole.
+    Step{R"(
+    ALTER TABLE replicas ADD COLUMN steps BLOB NOT NULL DEFAULT x'';
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

@@ -199,7 +199,8 @@ class OldBalances : public SqliteFile {
       "jobs DROP COLUMN price_quoted; ALTER TABLE jobs DROP COLUMN price_max; "
       "ALTER TABLE jobs DROP COLUMN price_max_named; "
       "DROP TABLE rechecks; DROP TABLE corrections; DROP TABLE checks; ALTER TABLE tasks DROP "
-      "COLUMN basis; DROP TABLE evidence; ALTER TABLE receipts DROP COLUMN claims; ";
+      "COLUMN basis; DROP TABLE evidence; ALTER TABLE receipts DROP COLUMN claims; "
+      "ALTER TABLE replicas DROP COLUMN steps; ";
   // Makes the file as the program of version 4 left it.
   void become_old() {
     Connection old = Connection::open(path.string(), "").value();
@@ -389,6 +390,8 @@ TEST_F(SqliteFile, FindsTheReceiptsOfAnOlderFile) {
   };
   EXPECT_THAT(store->receipts(job.id).value(),
               testing::UnorderedElementsAre(old_row(7), old_row(8)));
+  for (const Replica& replica : store->replicas(job.id).value())
+    EXPECT_TRUE(replica.steps.empty()) << "their results are checked whole";
   Batch batch;
   batch.receipts = {receipt_row(10)};
   batch.replicas = {replica_row(job, 2, 10)};

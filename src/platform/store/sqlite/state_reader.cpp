@@ -269,7 +269,7 @@ Result<> StateReader::load_open_replicas(Loaded& loaded) {
   std::size_t at = 0;  // Index into loaded.jobs.
   replicas.start();
   WEFT_OK(each_row(replicas, [&](const Statement& each) -> Result<> {
-    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(9));
+    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(10));
     const auto index = static_cast<std::uint32_t>(each.integer(0));
     for (; at < loaded.jobs.size() && loaded.jobs[at].id != job; ++at) {
       while (settled < loaded.tasks.size() && loaded.tasks[settled].id.job == loaded.jobs[at].id)

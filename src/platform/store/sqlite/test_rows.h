@@ -52,7 +52,9 @@ inline Replica replica_row(const Job& job, std::uint32_t index, unsigned worker)
           .receipt = hash_of(worker),
           .gpu_seconds = 0.125,
           .wall_seconds = 0.5,
-          .arrived = 1'700'000'000'100 + worker};
+          .arrived = 1'700'000'000'100 + worker,
+          // Every second worker is committed to its steps.
+          .steps = worker % 2 == 0 ? std::vector<Hash>() : std::vector{hash_of(6), hash_of(9)}};
 }
 inline Task task_row(const Job& job, std::uint32_t index) {
   return {.id = {job.id, index},

@@ -1,0 +1,47 @@
+// What follows from the states that a check of steps asks its suspect for: the check goes on, the
+// whole task is checked instead, or the worker's lease counts as lost because it does not answer.
+//
+// A worker that does not answer is not paid, and no standing changes. The task goes to another
+// worker, and a newcomer's task to a trusted one. A worker cannot know whether a wrong group was
+// drawn, so that it would have to be silent for right ones too.
+//
+// Threading: one thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "decisions/jobs/audit_leases.h"
+#include "decisions/jobs/core_tables.h"
+#include "decisions/jobs/rulings.h"
+#include "decisions/jobs/state_requests.h"
+
+namespace weft::jobs {
+
+class StateAudits {
+ public:
+  StateAudits(CoreTables& tables, AuditLeases& audits, StateRequests& requests, Rulings& rulings)
+      : tables_(tables), audits_(audits), requests_(requests), rulings_(rulings) {}
+  StateAudits(const StateAudits&) = delete;
+
+  // The suspect has answered. A state that it does not have has the whole task checked.
+  void sent(const SentStates& answer, Moment now);
+  // A worker has connected, perhaps one that was asked in an earlier session.
+  void worker_came(const PublicKey& worker);
+  // Ends the checks whose suspects do not answer in time, and begins those that waited for room.
+  void expire(Moment now);
+  [[nodiscard]] std::optional<Instant> deadline() const;
+
+  // The groups were not computed: the whole task is checked.
+  void check_whole(Audit& audit, Moment now);
+  // The lease of the suspect counts as lost. The audit ends.
+  void lose(const Audit& audit, std::string_view why, Moment now);
+
+ private:
+  CoreTables& tables_;
+  AuditLeases& audits_;
+  StateRequests& requests_;
+  Rulings& rulings_;
+};
+
+}  // namespace weft::jobs
