@@ -6,6 +6,7 @@
 #include "engine/gpu/backend.h"
 #include "engine/gpu/measure.h"
 #include "engine/onnx/gpu/convolution.h"
+#include "engine/onnx/gpu/convolution_matrices.h"
 #include "engine/onnx/gpu/stored_kernel.h"
 #include "engine/onnx/gpu/warm_up.h"
 
@@ -66,6 +67,10 @@ Async<Result<double>> seconds_of(gpu::Device& device, Tried& tried) {
 Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
                                   const Inference& inference, bool halves,
                                   ConvolutionChoices& choices) {
+  // Matrices of software GPUs are slower than other cuts, and compile for seconds.
+  const bool has_cores = halves && device.adapter().kind != gpu::AdapterKind::cpu;
+  const std::optional<MatrixUnit> unit = has_cores ? matrix_unit_of(device) : std::nullopt;
+  const MatrixUnit* const matrices = unit ? &*unit : nullptr;
   bool is_warm = false;
   for (const Node& node : graph.nodes) {
     const auto& out = inference.values[node.outputs[0]];
@@ -85,11 +90,14 @@ Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
     const std::vector<std::uint64_t> begin(half.size());
     StoredKernels as_halves(half, together, begin);
     std::deque<Tried> tried;
-    for (const ConvolutionTiles& tiles : convolution_candidates(*plan)) {
+    for (const ConvolutionTiles& tiles : convolution_candidates(*plan, matrices)) {
       ConvolutionChoices one;
       one.set(key, tiles);
-      const KernelContext context{
-          .graph = graph, .inference = inference, .choices = &one, .halves = halves};
+      const KernelContext context{.graph = graph,
+                                  .inference = inference,
+                                  .choices = &one,
+                                  .halves = halves,
+                                  .matrices = matrices};
       auto kernels = convolution_kernels(context, node, *call, {});
       if (!kernels || kernels->size() != 1) break;
       if (halves) as_halves.change(kernels->front());

@@ -1,0 +1,114 @@
+#include "engine/onnx/gpu/convolution_matrices.h"
+
+#include <algorithm>
+
+#include "engine/gpu/f16_matrix.h"
+#include "engine/onnx/gpu/convolution_parts.h"
+#include "engine/onnx/gpu/matrix_plan.h"
+#include "engine/onnx/gpu/matrix_text.h"
+#include "engine/onnx/gpu/stored_kernel.h"
+#include "engine/onnx/operators/walk.h"
+
+namespace weft::onnx {
+namespace {
+
+constexpr std::string_view narrowing_text =
+    "fn f16_of(x: f32) -> f16 { return f16(clamp(x, -65504.0, 65504.0)); }\n"
+    "fn f16_of4(x: vec4f) -> vec4<f16> { return vec4<f16>(clamp(x, vec4f(-65504.0), "
+    "vec4f(65504.0))); }\n";
+
+// Packs weights as f16, two to a word: [block of m channels][block of k terms][m][k], with zeros
+// after the last channel and term. Returns nullopt for weights that 16 bits cannot hold.
+std::shared_ptr<const std::vector<std::uint32_t>> packed_factors(
+    const MatrixPlan& p, const std::vector<std::uint32_t>& words) {
+  const std::int64_t depth = p.steps * p.tiles.depth, m = p.unit.m, k = p.unit.k,
+                     channels = p.plan.channels_in;
+  std::vector<std::uint32_t> packed(
+      static_cast<std::size_t>(p.blocks() * p.tiles.channels * depth));
+  for (std::int64_t out = 0; out < p.plan.channels_out; ++out)
+    for (std::int64_t in = 0; in < channels; ++in)
+      for (std::int64_t tap = 0; tap < p.taps; ++tap) {
+        const std::int64_t term = tap * p.channels + in;
+        const std::int64_t block = out / m * (depth / k) + term / k;
+        packed[static_cast<std::size_t>((block * m + out % m) * k + term % k)] =
+            words[static_cast<std::size_t>((out * channels + in) * p.taps + tap)];
+      }
+  auto halves = halves_of(packed);
+  return halves ? std::make_shared<const std::vector<std::uint32_t>>(std::move(*halves)) : nullptr;
+}
+
+}  // namespace
+
+std::optional<MatrixUnit> matrix_unit_of(const gpu::Device& device) {
+  const gpu::SubgroupMatrix* matrix = gpu::f16_matrix(device);
+  if (matrix == nullptr) return std::nullopt;
+  const gpu::Limits& limits = device.limits();
+  return MatrixUnit{
+      .m = matrix->m,
+      .n = matrix->n,
+      .k = matrix->k,
+      .subgroup = device.adapter().subgroup_size_min,
+      .threads_max = std::min(limits.workgroup_invocations_max, limits.workgroup_size_x_max),
+      .bytes_max = limits.workgroup_storage_bytes_max};
+}
+
+bool can_be_in_matrices(const ConvolutionPlan& plan, const MatrixUnit& unit,
+                        const ConvolutionTiles& tiles) {
+  return tiles.depth > 0 && plan.groups == 1 && element_count(plan.window.input) > 0 &&
+         MatrixPlan(plan, unit, tiles).fits();
+}
+
+std::vector<ConvolutionTiles> matrix_candidates(const ConvolutionPlan& plan,
+                                                const MatrixUnit& unit) {
+  // A large GPU has some 130 cores; each needs a few subgroups, and not many workgroups more.
+  constexpr std::int64_t subgroups_least = 256, groups_least = 48, copies_max = 24;
+  std::vector<ConvolutionTiles> out;
+  for (const std::int64_t channels : {16, 32, 64, 128})
+    for (const std::int64_t places : {16, 32, 64, 128})
+      for (const std::int64_t slices : {1, 2, 4, 8})
+        for (const std::int64_t depth : {16, 32, 64, 128, 256}) {
+          const ConvolutionTiles tiles{
+              .places = places, .channels = channels, .slices = slices, .depth = depth};
+          if (!can_be_cut(tiles) || !can_be_in_matrices(plan, unit, tiles)) continue;
+          const MatrixPlan p(plan, unit, tiles);
+          const std::int64_t terms = plan.channels_in * p.taps,
+                             subgroups = p.groups() * p.threads / unit.subgroup,
+                             copied = p.steps * depth;
+          if (channels > divided_up(plan.channels_out, 16) * 16 ||
+              (depth >= 2 * terms && depth > 16 * slices) || p.threads < 64 || p.threads > 256 ||
+              (copied > depth && copied * 3 > terms * 4) || depth / p.rows_at_once > copies_max ||
+              (slices > 1 && p.groups() > groups_least * 32) ||
+              ((subgroups < subgroups_least || p.groups() < groups_least) &&
+               (channels > 16 || places > 16)))
+            continue;
+          out.push_back(tiles);
+        }
+  return out;
+}
+
+MaybeKernels convolution_matrices(const KernelContext& context, const Node& node, const Call& call,
+                                  const ConvolutionPlan& plan, const ConvolutionTiles& tiles,
+                                  const Epilogue& epilogue) {
+  const auto words = storage_of(call.input(1));
+  if (!words) return std::nullopt;
+  const MatrixPlan matrix_plan(plan, *context.matrices, tiles);
+  auto packed = packed_factors(matrix_plan, *words);
+  if (packed == nullptr) return std::nullopt;
+  KernelText text;
+  text.set_team({.threads = static_cast<std::uint32_t>(matrix_plan.threads), .matrices = true});
+  const std::string in =
+      text.input(KernelInput{.value = node.inputs[0]}, matrix_plan.fours ? "vec4f" : "f32");
+  const std::string factors =
+      text.input(KernelInput{.value = no_value, .data = std::move(packed)}, "f16");
+  const MatrixText matrix_text(matrix_plan, in, factors);
+  text.helper(matrix_text.types());
+  text.helper(narrowing_text);
+  const auto results = result_text(context, node, call, epilogue, text);
+  if (!results) return std::nullopt;
+  return std::vector{text.build_groups(
+      convolution_label(node, epilogue), static_cast<std::uint64_t>(matrix_plan.groups()),
+      weft::format("var<workgroup> stage: array<u32, {}>;\n", matrix_plan.words()),
+      matrix_text.places() + matrix_text.steps() + matrix_text.results(*results))};
+}
+
+}  // namespace weft::onnx
