@@ -17,6 +17,18 @@ constexpr std::string_view narrowing_text =
     "fn f16_of4(x: vec4f) -> vec4<f16> { return vec4<f16>(clamp(x, vec4f(-65504.0), "
     "vec4f(65504.0))); }\n";
 
+// The cuts that are worth measuring. In YOLOv5n's 29 shapes with one image and with 16, measured on
+// an H200 with all cuts of 16 to 128 channels and places, one of these is within 5 % of the best.
+struct Cut {
+  std::int64_t channels, places, slices, depth;
+};
+constexpr Cut cuts_measured[] = {
+    {16, 16, 2, 32},  {16, 16, 4, 64},   {16, 16, 8, 128},  {16, 32, 2, 32},  {16, 64, 1, 16},
+    {16, 64, 1, 32},  {16, 64, 2, 32},   {16, 64, 4, 64},   {16, 64, 4, 256}, {32, 16, 8, 128},
+    {32, 16, 8, 256}, {32, 32, 4, 64},   {32, 32, 8, 128},  {32, 64, 1, 32},  {32, 64, 2, 64},
+    {64, 16, 1, 128}, {64, 16, 2, 32},   {64, 16, 4, 128},  {64, 16, 4, 256}, {64, 64, 1, 64},
+    {128, 16, 1, 64}, {128, 16, 2, 256}, {128, 32, 1, 128}, {128, 64, 1, 128}};
+
 // Packs weights as f16, two to a word: [block of m channels][block of k terms][m][k], with zeros
 // after the last channel and term. Returns nullopt for weights that 16 bits cannot hold.
 std::shared_ptr<const std::vector<std::uint32_t>> packed_factors(
@@ -61,28 +73,23 @@ bool can_be_in_matrices(const ConvolutionPlan& plan, const MatrixUnit& unit,
 std::vector<ConvolutionTiles> matrix_candidates(const ConvolutionPlan& plan,
                                                 const MatrixUnit& unit) {
   // A large GPU has some 130 cores; each needs a few subgroups, and not many workgroups more.
-  constexpr std::int64_t subgroups_least = 256, groups_least = 48, copies_max = 24;
+  constexpr std::int64_t subgroups_least = 256, groups_least = 48, groups_of_slices_max = 1536;
   std::vector<ConvolutionTiles> out;
-  for (const std::int64_t channels : {16, 32, 64, 128})
-    for (const std::int64_t places : {16, 32, 64, 128})
-      for (const std::int64_t slices : {1, 2, 4, 8})
-        for (const std::int64_t depth : {16, 32, 64, 128, 256}) {
-          const ConvolutionTiles tiles{
-              .places = places, .channels = channels, .slices = slices, .depth = depth};
-          if (!can_be_cut(tiles) || !can_be_in_matrices(plan, unit, tiles)) continue;
-          const MatrixPlan p(plan, unit, tiles);
-          const std::int64_t terms = plan.channels_in * p.taps,
-                             subgroups = p.groups() * p.threads / unit.subgroup,
-                             copied = p.steps * depth;
-          if (channels > divided_up(plan.channels_out, 16) * 16 ||
-              (depth >= 2 * terms && depth > 16 * slices) || p.threads < 64 || p.threads > 256 ||
-              (copied > depth && copied * 3 > terms * 4) || depth / p.rows_at_once > copies_max ||
-              (slices > 1 && p.groups() > groups_least * 32) ||
-              ((subgroups < subgroups_least || p.groups() < groups_least) &&
-               (channels > 16 || places > 16)))
-            continue;
-          out.push_back(tiles);
-        }
+  for (const auto& [channels, places, slices, depth] : cuts_measured) {
+    const ConvolutionTiles tiles{
+        .places = places, .channels = channels, .slices = slices, .depth = depth};
+    if (!can_be_in_matrices(plan, unit, tiles)) continue;
+    const MatrixPlan p(plan, unit, tiles);
+    const std::int64_t terms = plan.channels_in * p.taps, copied = p.steps * depth,
+                       subgroups = p.groups() * p.threads / unit.subgroup;
+    const bool is_small = subgroups < subgroups_least || p.groups() < groups_least;
+    if (channels > divided_up(plan.channels_out, 16) * 16 ||
+        (depth >= 2 * terms && depth > 16 * slices) || (copied > depth && copied * 3 > terms * 4) ||
+        (slices > 1 && p.groups() > groups_of_slices_max) ||
+        (is_small && (channels > 16 || places > 16)))
+      continue;
+    out.push_back(tiles);
+  }
   return out;
 }
 
