@@ -259,19 +259,38 @@ TEST_F(Matrices, AreNotUsedForWeightsThat16BitsCannotHold) {
         << i;
 }
 
-// Two convolutions of one input have one dispatch, with the larger memory of the two.
+// A stored choice may come from another device.
+TEST_F(Matrices, AreNotUsedIfAWorkgroupDoesNotFitTheDevice) {
+  const MatrixCase shape = plain_case();
+  const Graph graph = graph_of(shape);
+  const Tensor input = sixty_fourths(shape.input);
+  ConvolutionChoices choices;
+  choices.set(key_in(graph, input, true), tiles(128, 128, 8, 512));
+  GpuModel model(*machine().device, graph, {.halves = true, .choices = choices});
+
+  const auto outputs = gpu::run(*machine().instance, model.run({input}));
+
+  const auto expected = interpret(graph, {input}, {}).value();
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+  for (std::int64_t i = 0; i < expected[0].count(); ++i)
+    ASSERT_NEAR((*outputs)[0].number(i), expected[0].number(i), 1e-5) << i;
+}
+
+// Two convolutions of one input have one dispatch, with the larger memory of the two, if they have
+// as many threads as each other; a third one with fewer threads has a dispatch of its own.
 TEST_F(Matrices, RunSideBySide) {
   Model model;
   model.opset = 17;
-  model.inputs = {test::float_value("x", {1, 16, 4, 8})};
-  model.outputs = {test::float_value("y", {1, 16, 4, 8}), test::float_value("z", {1, 16, 4, 8})};
-  model.initializers = {{"v", sixty_fourths({16, 16, 1, 1}, 53)},
-                        {"w", sixty_fourths({16, 16, 3, 3}, 71)}};
-  using List = std::vector<std::int64_t>;
-  model.nodes = {model_node("Neg", {"x"}, "n"), model_node("Conv", {"n", "v"}, "y"),
-                 model_node("Conv", {"n", "w"}, "z", {{"pads", List{1, 1, 1, 1}}})};
+  model.inputs = {test::float_value("x", {1, 16, 4, 4})};
+  model.outputs = {test::float_value("u", {1, 4, 4, 4}), test::float_value("v", {1, 8, 4, 4}),
+                   test::float_value("w", {1, 16, 4, 4})};
+  model.initializers = {{"wu", sixty_fourths({4, 16, 1, 1}, 53)},
+                        {"wv", sixty_fourths({8, 16, 1, 1}, 71)},
+                        {"ww", sixty_fourths({16, 16, 1, 1}, 29)}};
+  model.nodes = {model_node("Neg", {"x"}, "n"), model_node("Conv", {"n", "wu"}, "u"),
+                 model_node("Conv", {"n", "wv"}, "v"), model_node("Conv", {"n", "ww"}, "w")};
   const Graph graph = prepare(std::move(model)).value();
-  const Tensor input = sixty_fourths({1, 16, 4, 8});
+  const Tensor input = sixty_fourths({1, 16, 4, 4});
   const Inference inference = infer(graph, {input.without_bytes()}).value();
   ConvolutionChoices choices;
   for (const Node& node : graph.nodes) {
@@ -279,7 +298,9 @@ TEST_F(Matrices, RunSideBySide) {
     const CallOf call({.graph = graph, .inference = inference}, node);
     const auto plan = plan_convolution(*call, call->input(0), call->input(1)).value();
     choices.set(ConvolutionChoices::key_of(plan, true),
-                tiles(16, 16, 2, element_count(plan.window.kernel) == 1 ? 32 : 64));
+                plan.channels_out == 4   ? tiles(16, 16, 1, 16)
+                : plan.channels_out == 8 ? tiles(16, 16, 2, 32)
+                                         : tiles(16, 16, 2, 128));
   }
   GpuModel on_gpu(*machine().device, graph, {.halves = true, .choices = choices});
 
@@ -287,8 +308,8 @@ TEST_F(Matrices, RunSideBySide) {
 
   const auto expected = interpret(graph, {input}, {}).value();
   ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
-  EXPECT_EQ(on_gpu.statistics().dispatches, 2u);
-  for (std::size_t output = 0; output < 2; ++output)
+  EXPECT_EQ(on_gpu.statistics().dispatches, 3u);
+  for (std::size_t output = 0; output < 3; ++output)
     for (std::int64_t i = 0; i < expected[output].count(); ++i)
       ASSERT_NEAR((*outputs)[output].number(i), expected[output].number(i), 1e-5) << i;
   EXPECT_TRUE(machine().device->uncaptured_errors().empty());
