@@ -49,7 +49,7 @@ void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at
 void add_storage(CLI::App& command, std::string& storage) {
   command
       .add_option("--storage", storage,
-                  "How floats lie in a GPU's memory between kernels, which compute in f32: f16 "
+                  "How floats lie in a GPU's memory between kernels, which add in f32: f16 "
                   "halves what is read, and rounds each to 11 bits")
       ->type_name("{f32,f16}");
 }

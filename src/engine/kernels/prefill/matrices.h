@@ -6,8 +6,7 @@
 
 namespace weft::kernels {
 
-// The largest subgroup matrix with f16 factors and f32 sums; null if the device has none or has
-// subgroups of several sizes.
+// The matrices of gpu::f16_matrix(); null if the device has none.
 [[nodiscard]] const gpu::SubgroupMatrix* prefill_matrix(const gpu::Device& device);
 // Adds the enables and diagnostics that a shader with subgroup matrices needs.
 void enable_matrices(ShaderText& text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/onnx/gpu/convolution_choices.h"
+#include "engine/onnx/gpu/convolution_matrices.h"
 #include "engine/onnx/gpu/convolution_parts.h"
 #include "engine/onnx/gpu/convolution_rows.h"
 #include "engine/onnx/gpu/window_text.h"
@@ -185,16 +186,9 @@ MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const
       "  let o = (image * {10}u + place_out) * {6}u + at;\n",
       total - 1, sums, tiles.slices, tiles.channels, units, blocks, out_plane, plan.channels_out,
       convolution_lanes, per_group, plan.output[1]);
-  if (const Tensor* bias = call.optional_input(2))
-    body += weft::format("  let sum = total + {}[place_out];\n",
-                         text.input(node.inputs[2], bias->type()));
-  else
-    body += "  let sum = total;\n";
-  const auto result = apply_chain(context, epilogue, node.outputs[0], "sum", "o", text, body);
-  if (!result) return std::nullopt;
-  const ValueId last = last_output(node, epilogue);
-  body += weft::format("  {}[o] = {};\n  }}\n", text.output(last, context.tensor(last).type()),
-                       *result);
+  const auto results = result_text(context, node, call, epilogue, text);
+  if (!results) return std::nullopt;
+  body += *results + "  }\n";
   return std::vector{text.build_groups(
       convolution_label(node, epilogue),
       static_cast<std::uint64_t>((total + per_group - 1) / per_group),
@@ -218,7 +212,23 @@ ConvolutionTiles convolution_tiles(std::int64_t outputs, std::int64_t channels_i
   return tiles;
 }
 
+namespace {
+
+bool can_be_cut_into_matrices(const ConvolutionTiles& tiles) {
+  const auto is_side = [](std::int64_t size) {
+    return size == 16 || size == 32 || size == 64 || size == 128;
+  };
+  constexpr std::int64_t depth_max = 512;
+  return is_side(tiles.places) && is_side(tiles.channels) && !tiles.rows && tiles.depth >= 16 &&
+         tiles.depth <= depth_max && tiles.depth % 16 == 0 &&
+         (tiles.slices == 1 || tiles.slices == 2 || tiles.slices == 4 || tiles.slices == 8) &&
+         tiles.depth % (16 * tiles.slices) == 0;
+}
+
+}  // namespace
+
 bool can_be_cut(const ConvolutionTiles& tiles) {
+  if (tiles.depth != 0) return can_be_cut_into_matrices(tiles);
   constexpr std::int64_t sums_max = 64;  // The sums of 64 threads take 16 KiB.
   return tiles.places >= 1 &&
          (tiles.channels == 4 || tiles.channels == 8 || tiles.channels == 16) &&
@@ -239,9 +249,13 @@ MaybeKernels convolution_kernels(const KernelContext& context, const Node& node,
   std::optional<ConvolutionTiles> tiles;
   if (context.choices != nullptr)
     tiles = context.choices->find(ConvolutionChoices::key_of(*plan, context.halves));
+  if (tiles && tiles->depth > 0 && context.matrices != nullptr &&
+      can_be_in_matrices(*plan, *context.matrices, *tiles))
+    if (auto kernels = convolution_matrices(context, node, call, *plan, *tiles, epilogue))
+      return kernels;
   if (tiles && tiles->rows && can_be_in_rows(*plan))
     return convolution_rows(context, node, call, *plan, *tiles, epilogue);
-  if (!tiles || tiles->rows)
+  if (!tiles || tiles->rows || tiles->depth > 0)
     tiles = convolution_tiles(outputs, plan->channels_in, plan->channels_out);
   return tiled_kernels(context, node, call, *plan, *tiles, epilogue);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "engine/onnx/gpu/convolution_matrices.h"
 #include "engine/onnx/gpu/convolution_rows.h"
 
 namespace weft::onnx {
@@ -10,7 +11,18 @@ namespace {
 
 constexpr std::size_t lines_max = 100'000;
 constexpr std::size_t candidates_max = 24;
-constexpr std::string_view in_rows = "rows ";  // Prefix of a choice with `rows`.
+constexpr std::string_view in_rows = "rows ";          // Prefix of a choice with `rows`.
+constexpr std::string_view in_matrices = "matrices ";  // Prefix of a choice's `depth`.
+
+// Reads a number and the blank after it from the begin of a line. Returns false, and may have
+// changed the line, if there are none.
+bool read_number(std::string_view& line, std::int64_t& number) {
+  const auto read = std::from_chars(line.data(), line.data() + line.size(), number);
+  const auto length = static_cast<std::size_t>(read.ptr - line.data());
+  if (read.ec != std::errc() || length >= line.size() || line[length] != ' ') return false;
+  line.remove_prefix(length + 1);
+  return true;
+}
 
 // Adds tiles with `rows` whose number of threads is near the number that a large GPU runs at once.
 void add_rows(const ConvolutionPlan& plan, std::int64_t outputs,
@@ -57,9 +69,11 @@ std::optional<ConvolutionTiles> ConvolutionChoices::find(const std::string& key)
 
 std::string ConvolutionChoices::to_text() const {
   std::string out;
-  for (const auto& [key, tiles] : tiles_)
-    out += weft::format("{} {} {} {}{}\n", tiles.places, tiles.channels, tiles.slices,
-                        tiles.rows ? in_rows : "", key);
+  for (const auto& [key, tiles] : tiles_) {
+    std::string way(tiles.rows ? in_rows : "");
+    if (tiles.depth > 0) way = weft::format("{}{} ", in_matrices, tiles.depth);
+    out += weft::format("{} {} {} {}{}\n", tiles.places, tiles.channels, tiles.slices, way, key);
+  }
   return out;
 }
 
@@ -70,24 +84,22 @@ ConvolutionChoices ConvolutionChoices::from_text(std::string_view text) {
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     ConvolutionTiles tiles;
-    bool fits = true;
-    for (std::int64_t* number : {&tiles.places, &tiles.channels, &tiles.slices}) {
-      const auto read = std::from_chars(line.data(), line.data() + line.size(), *number);
-      const auto length = static_cast<std::size_t>(read.ptr - line.data());
-      fits = fits && read.ec == std::errc() && length < line.size() && line[length] == ' ';
-      if (!fits) break;
-      line.remove_prefix(length + 1);
-    }
+    bool fits = read_number(line, tiles.places) && read_number(line, tiles.channels) &&
+                read_number(line, tiles.slices);
     if (fits && line.starts_with(in_rows)) {
       tiles.rows = true;
       line.remove_prefix(in_rows.size());
+    } else if (fits && line.starts_with(in_matrices)) {
+      line.remove_prefix(in_matrices.size());
+      fits = read_number(line, tiles.depth) && tiles.depth > 0;
     }
     if (fits && can_be_cut(tiles)) out.tiles_[std::string(line)] = tiles;
   }
   return out;
 }
 
-std::vector<ConvolutionTiles> convolution_candidates(const ConvolutionPlan& plan) {
+std::vector<ConvolutionTiles> convolution_candidates(const ConvolutionPlan& plan,
+                                                     const MatrixUnit* matrices) {
   const std::int64_t outputs = plan.batch * plan.groups;
   std::int64_t places = 1;
   for (const std::int64_t size : plan.window.output) places *= size;
@@ -105,6 +117,10 @@ std::vector<ConvolutionTiles> convolution_candidates(const ConvolutionPlan& plan
           out.push_back(tiles);
       }
   if (can_be_in_rows(plan)) add_rows(plan, outputs * places, out);
+  if (matrices != nullptr) {
+    const std::vector<ConvolutionTiles> more = matrix_candidates(plan, *matrices);
+    out.insert(out.end(), more.begin(), more.end());
+  }
   return out;
 }
 

@@ -14,6 +14,8 @@
 
 namespace weft::onnx {
 
+struct MatrixUnit;
+
 class ConvolutionChoices {
  public:
   // Returns the key of a convolution: "1 3 640x640 > 16 320x320, 6x6 ...". `halves` is
@@ -32,7 +34,8 @@ class ConvolutionChoices {
 };
 
 // Returns the tiles that are worth measuring for a convolution. The first is used without a
-// measurement.
-[[nodiscard]] std::vector<ConvolutionTiles> convolution_candidates(const ConvolutionPlan& plan);
+// measurement. `matrices` is KernelContext::matrices.
+[[nodiscard]] std::vector<ConvolutionTiles> convolution_candidates(
+    const ConvolutionPlan& plan, const MatrixUnit* matrices = nullptr);
 
 }  // namespace weft::onnx

@@ -253,16 +253,9 @@ MaybeKernels convolution_rows(const KernelContext& context, const Node& node, co
       tiles.channels, convolution_lanes, tiles.slices, per_group, units, all_blocks, blocks,
       plan.channels_out, units * all_blocks, plan.output[1], rows->out_height * rows->out_width,
       rows->runs_of_row(), rows->out_width);
-  if (const Tensor* bias = call.optional_input(2))
-    body += weft::format("  let sum = total + {}[place_out];\n",
-                         text.input(node.inputs[2], bias->type()));
-  else
-    body += "  let sum = total;\n";
-  const auto result = apply_chain(context, epilogue, node.outputs[0], "sum", "o", text, body);
-  if (!result) return std::nullopt;
-  const ValueId last = last_output(node, epilogue);
-  body += weft::format("  {}[o] = {};\n  }}\n", text.output(last, context.tensor(last).type()),
-                       *result);
+  const auto results = result_text(context, node, call, epilogue, text);
+  if (!results) return std::nullopt;
+  body += *results + "  }\n";
   return std::vector{text.build_groups(
       convolution_label(node, epilogue),
       static_cast<std::uint64_t>((total + per_group - 1) / per_group),

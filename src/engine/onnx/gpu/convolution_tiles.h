@@ -15,6 +15,10 @@ struct ConvolutionTiles {
   // read four numbers at a time, once for all taps of a row. Only for shapes that can_be_in_rows()
   // accepts.
   bool rows = false;
+  // Not 0: the convolution is a product of subgroup matrices (convolution_matrices.h). A workgroup
+  // then computes `places` places of `channels` channels, and has `depth` terms of the sums in its
+  // memory at a time; `slices` subgroups share the terms. Only for values stored in 16 bits.
+  std::int64_t depth = 0;
   friend bool operator==(const ConvolutionTiles&, const ConvolutionTiles&) = default;
 };
 // Returns the tiles that are used without a measurement. `outputs` counts the places of all images
@@ -23,7 +27,7 @@ struct ConvolutionTiles {
 [[nodiscard]] ConvolutionTiles convolution_tiles(std::int64_t outputs, std::int64_t channels_in,
                                                  std::int64_t channels_out);
 // True if a kernel with these tiles fits into a workgroup: 64 threads and 16 KiB of workgroup
-// memory.
+// memory. A kernel with subgroup matrices must also fit its device (can_be_in_matrices()).
 [[nodiscard]] bool can_be_cut(const ConvolutionTiles& tiles);
 
 }  // namespace weft::onnx

@@ -63,6 +63,45 @@ TEST(StoredKernels, WidenWhatIsReadAndRoundWhatIsWritten) {
   EXPECT_EQ(*kernel.inputs[2].data, (std::vector<std::uint32_t>{0x40003c00, 0xc4003800}));
 }
 
+// A kernel with factors of 16 bits reads stored ones as they are; directives stay before functions.
+TEST(StoredKernels, DoNotWidenWhatAKernelReadsIn16Bits) {
+  Kernel kernel{.label = "",
+                .wgsl =
+                    "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n"
+                    "@group(0) @binding(0) var<storage, read> a0: array<f32>;\n"
+                    "@group(0) @binding(1) var<storage, read> a1: array<vec4f>;\n"
+                    "@group(0) @binding(2) var<storage, read> a2: array<f32>;\n"
+                    "@group(0) @binding(3) var<storage, read> a3: array<f16>;\n"
+                    "@group(0) @binding(4) var<storage, read_write> y0: array<f32>;\n"
+                    "  let v = f16_of(a0[i]); let w = f16_of4(a1[i]); let x = f16_of(a2[i]);\n"
+                    "  y0[i] = 1.0;\n",
+                .inputs = {{.value = 0},
+                           {.value = 0},
+                           {.value = 1},
+                           {.value = no_value,
+                            .data = std::make_shared<const std::vector<std::uint32_t>>(
+                                std::vector<std::uint32_t>{0x3c003c00})}},
+                .outputs = {2},
+                .workgroups = {}};
+
+  const std::vector<bool> half = {true, false, true};
+  const std::vector<Apart> apart = {{}, {}, {.block = 8, .pitch = 20}};
+  const std::vector<std::uint64_t> offsets = {0, 0, 4};
+  StoredKernels(half, apart, offsets).change(kernel);
+
+  EXPECT_EQ(kernel.wgsl,
+            "enable f16;\nenable subgroups;\ndiagnostic(off, subgroup_uniformity);\n"
+            "fn place_of_y0(i: u32) -> u32 { return i / 8u * 20u + i % 8u + 4u; }\n"
+            "@group(0) @binding(0) var<storage, read> a0: array<f16>;\n"
+            "@group(0) @binding(1) var<storage, read> a1: array<vec4<f16>>;\n"
+            "@group(0) @binding(2) var<storage, read> a2: array<f32>;\n"
+            "@group(0) @binding(3) var<storage, read> a3: array<f16>;\n"
+            "@group(0) @binding(4) var<storage, read_write> y0: array<f16>;\n"
+            "  let v = f16((a0[i])); let w = vec4<f16>((a1[i])); let x = f16_of(a2[i]);\n"
+            "  y0[place_of_y0(i)] = f16(clamp( 1.0, -65504.0, 65504.0));\n");
+  EXPECT_EQ(*kernel.inputs[3].data, (std::vector<std::uint32_t>{0x3c003c00}));
+}
+
 TEST(StoredKernels, KeepWhat16BitsDoNotHold) {
   EXPECT_FALSE(halves_of(float_words({1, 65505})).has_value());
   EXPECT_FALSE(halves_of(float_words({-std::numeric_limits<float>::infinity()})).has_value());

@@ -8,8 +8,12 @@
 namespace weft::onnx {
 namespace {
 
-constexpr std::uint32_t threads_of_group = 64;
+constexpr std::uint32_t threads_of_group = Team{}.threads;
 constexpr std::uint64_t groups_of_side_max = 65535;
+constexpr std::string_view matrix_directives =
+    "enable f16;\nenable subgroups;\nenable chromium_experimental_subgroup_matrix;\n"
+    "diagnostic(off, chromium.subgroup_matrix_uniformity);\n"
+    "diagnostic(off, subgroup_uniformity);\n";
 
 }  // namespace
 
@@ -118,7 +122,8 @@ std::shared_ptr<const KernelParts> KernelText::parts(std::uint64_t groups,
                                                          .helpers = helpers_,
                                                          .declarations = std::string(declarations),
                                                          .body = std::move(body),
-                                                         .groups = groups});
+                                                         .groups = groups,
+                                                         .team = team_});
 }
 
 Kernel KernelText::build(std::string label, std::uint64_t threads, std::string_view body) const {
@@ -162,14 +167,16 @@ Kernel KernelText::build_groups(std::string label, std::uint64_t groups,
                 .outputs = outputs_,
                 .workgroups = workgroups_for(groups),
                 .parts = parts(groups, declarations, std::string(body))};
-  kernel.wgsl = bindings();
+  if (team_.matrices) kernel.wgsl = matrix_directives;
+  kernel.wgsl += bindings();
   kernel.wgsl.append(declarations);
   kernel.wgsl += weft::format(
       "@compute @workgroup_size({})\nfn main(@builtin(workgroup_id) id: vec3u, "
-      "@builtin(local_invocation_index) lane: u32, @builtin(num_workgroups) groups: vec3u) {{\n"
-      "  let group = id.x + id.y * groups.x;\n"
+      "@builtin(local_invocation_index) lane: u32, @builtin(num_workgroups) groups: vec3u{}) {{\n"
+      "  let group = id.x + id.y * groups.x;\n{}"
       "  if (group >= {}u) {{ return; }}\n",
-      threads_of_group, groups);
+      team_.threads, team_.matrices ? ", @builtin(subgroup_id) subgroup: u32" : "",
+      team_.matrices ? "  let none = groups.x >> 24u;\n" : "", groups);
   kernel.wgsl.append(body).append("}\n");
   return kernel;
 }

@@ -18,6 +18,7 @@
 namespace weft::onnx {
 
 class ConvolutionChoices;
+struct MatrixUnit;
 
 // A buffer that a kernel reads: a value of the graph, or data made for the kernel (weights in
 // another order, taps of a resize).
@@ -26,14 +27,24 @@ struct KernelInput {
   std::shared_ptr<const std::vector<std::uint32_t>> data = nullptr;
 };
 
+// The threads of a workgroup.
+struct Team {
+  std::uint32_t threads = 64;
+  // True if the body computes with subgroup matrices. It may then also use `subgroup` (the number
+  // of a thread's subgroup) and `none` (a zero that the compiler cannot know).
+  bool matrices = false;
+  friend bool operator==(const Team&, const Team&) = default;
+};
+
 // The parts of a kernel's text, from which a text with several kernels can be made.
 struct KernelParts {
   std::vector<std::string> input_types;  // WGSL types, by binding.
   std::vector<std::string> output_types;
   std::vector<std::string> helpers;
   std::string declarations;  // The memory of a workgroup.
-  std::string body;          // Uses `group` (of `groups`) and `lane` (below 64).
+  std::string body;          // Uses `group` (of `groups`) and `lane` (below `team.threads`).
   std::uint64_t groups = 0;
+  Team team;
 };
 
 struct Kernel {
@@ -77,6 +88,8 @@ class KernelText {
   // Adds a function that the body calls. The same text is added only once.
   void helper(std::string_view text);
   [[nodiscard]] std::size_t input_count() const { return inputs_.size(); }
+  // Sets the threads of the kernels that build_groups() builds.
+  void set_team(Team team) { team_ = team; }
 
   // Builds a kernel that runs `body` for each i below `threads`.
   [[nodiscard]] Kernel build(std::string label, std::uint64_t threads, std::string_view body) const;
@@ -86,7 +99,7 @@ class KernelText {
   [[nodiscard]] Kernel build_runs(std::string label, std::uint64_t count, std::uint64_t rounds,
                                   std::string_view body) const;
   // Builds a kernel that runs `body` for each workgroup `group` below `groups`, with `lane` below
-  // 64.
+  // the number of threads.
   [[nodiscard]] Kernel build_groups(std::string label, std::uint64_t groups,
                                     std::string_view declarations, std::string_view body) const;
 
@@ -100,6 +113,7 @@ class KernelText {
   std::vector<ValueId> outputs_;
   std::vector<std::string> output_types_;
   std::vector<std::string> helpers_;
+  Team team_;
 };
 
 // Returns an expression for the index of a tensor's element: `index` (an expression) counts the
@@ -120,6 +134,7 @@ struct KernelContext {
   const Inference& inference;
   const ConvolutionChoices* choices = nullptr;  // Measured on the device; may be null.
   bool halves = false;                          // stored_kernel.h will change the kernels.
+  const MatrixUnit* matrices = nullptr;         // Subgroup matrices; null: do not use any.
   [[nodiscard]] const Tensor& tensor(ValueId id) const { return *inference.values[id]; }
   [[nodiscard]] const Tensor* optional_tensor(const Node& node, std::size_t input) const {
     return input < node.inputs.size() && node.inputs[input] != no_value

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/gpu/pipeline_cache.h"
+#include "engine/onnx/gpu/convolution_matrices.h"
 #include "engine/onnx/gpu/input_rules.h"
 #include "engine/onnx/gpu/plan.h"
 
@@ -25,6 +26,7 @@ class PlanBinder {
         rules_(rules),
         options_(options),
         choices_(options.choices),
+        matrices_(options.halves ? matrix_unit_of(device) : std::nullopt),
         pipelines_(device, {.pipelines_max = 4096}) {}
 
   // Fails as inference does, with unsupported if `halves` is set and the device has no shader-f16,
@@ -38,7 +40,8 @@ class PlanBinder {
     return {.graph = graph_,
             .inference = plan.inference,
             .choices = &choices_,
-            .halves = options_.halves};
+            .halves = options_.halves,
+            .matrices = matrices_ ? &*matrices_ : nullptr};
   }
   // Infers the values that are known before a run.
   [[nodiscard]] Async<Result<>> infer_values(ModelPlan& plan, const std::vector<Tensor>& inputs);
@@ -64,6 +67,7 @@ class PlanBinder {
   const InputRules& rules_;
   const GpuModel::Options& options_;
   ConvolutionChoices choices_;
+  const std::optional<MatrixUnit> matrices_;  // Only for values that are stored in 16 bits.
   gpu::PipelineCache pipelines_;
   std::map<ValueId, gpu::Buffer> weights_;  // Constants of the graph, shared by plans.
 };

@@ -75,16 +75,49 @@ class StoredText {
   std::size_t at_ = 0;
 };
 
+// Kernels with f16 factors convert what they read by f16_of() and f16_of4(). The conversion is left
+// out for elements that are f16 already.
+std::string without_widening(std::string text) {
+  for (const auto& [wide, narrow] :
+       {std::pair<std::string_view, std::string_view>("f16_of(f32(", "f16(("),
+        {"f16_of4(vec4f(", "vec4<f16>(("}})
+    for (std::size_t at = 0; (at = text.find(wide, at)) != std::string::npos; at += narrow.size())
+      text.replace(at, wide.size(), narrow);
+  return text;
+}
+
+// Returns the length of the directives with which a kernel's text begins.
+std::size_t directives_of(std::string_view text) {
+  std::size_t at = 0;
+  while (text.substr(at).starts_with("enable ") || text.substr(at).starts_with("diagnostic("))
+    at = text.find('\n', at) + 1;
+  return at;
+}
+
+// The WGSL types of float elements, in 32 and 16 bits.
+constexpr std::pair<std::string_view, std::string_view> float_types[] = {{"f32", "f16"},
+                                                                         {"vec4f", "vec4<f16>"}};
+
+std::string declaration(std::string_view name, std::string_view type) {
+  return weft::format(" {}: array<{}>;", name, type);
+}
+
+// True if a binding's elements are floats of 32 bits.
+bool is_wide(std::string_view wgsl, std::string_view name) {
+  return std::ranges::any_of(float_types, [&](const auto& types) {
+    return wgsl.contains(declaration(name, types.first));
+  });
+}
+
 // Makes a binding's elements 16 bits wide if they are floats. Returns the type as which they are
 // read.
 std::optional<std::string> narrow_binding(std::string& wgsl, const std::string& name) {
-  for (const auto& [wide, narrow] :
-       {std::pair<std::string, std::string>("f32", "f16"), {"vec4f", "vec4<f16>"}}) {
-    const std::string declared = weft::format(" {}: array<{}>;", name, wide);
+  for (const auto& [wide, narrow] : float_types) {
+    const std::string declared = declaration(name, wide);
     const std::size_t at = wgsl.find(declared);
     if (at == std::string::npos) continue;
-    wgsl.replace(at, declared.size(), weft::format(" {}: array<{}>;", name, narrow));
-    return wide;
+    wgsl.replace(at, declared.size(), declaration(name, narrow));
+    return std::string(wide);
   }
   return std::nullopt;
 }
@@ -119,6 +152,7 @@ std::vector<std::uint32_t> floats_of(std::span<const std::uint32_t> words, std::
 }
 
 bool StoredKernels::narrow_data(KernelInput& input, std::string& wgsl, const std::string& name) {
+  if (!is_wide(wgsl, name)) return false;
   auto found = data_.find(input.data);
   if (found == data_.end()) {
     auto halves = halves_of(*input.data);
@@ -165,7 +199,9 @@ void StoredKernels::change(Kernel& kernel) {
   for (std::size_t i = 0; i < kernel.outputs.size(); ++i)
     change_value(kernel.outputs[i], weft::format("y{}", i));
   if (uses.empty()) return;
-  kernel.wgsl = (narrow ? "enable f16;\n" : "") + functions + StoredText(wgsl, uses).run();
+  const std::size_t directives = directives_of(wgsl);
+  kernel.wgsl = (narrow ? "enable f16;\n" : "") + wgsl.substr(0, directives) + functions +
+                without_widening(StoredText(wgsl.substr(directives), uses).run());
 }
 
 }  // namespace weft::onnx

@@ -6,6 +6,7 @@
 #include "engine/gpu/backend.h"
 #include "engine/gpu/measure.h"
 #include "engine/onnx/gpu/convolution.h"
+#include "engine/onnx/gpu/convolution_matrices.h"
 #include "engine/onnx/gpu/stored_kernel.h"
 #include "engine/onnx/gpu/warm_up.h"
 
@@ -39,12 +40,11 @@ struct Tried {
   gpu::GroupLayout layout;
   std::vector<std::uint64_t> words;  // Size of each buffer.
   gpu::Wait<gpu::Handle> compiled;
+  gpu::Pipeline pipeline = {};
 };
 
 // Returns the seconds of a kernel with its own buffers, whose contents do not matter.
-Async<Result<double>> seconds_of(gpu::Device& device, Tried& tried) {
-  WEFT_CO_ASSIGN(const gpu::Handle handle, co_await tried.compiled);
-  const gpu::Pipeline pipeline(device.backend(), handle, gpu::ObjectKind::pipeline);
+Async<Result<double>> seconds_of(gpu::Device& device, const Tried& tried) {
   std::vector<gpu::Buffer> buffers;
   for (const std::uint64_t count : tried.words)
     buffers.push_back(
@@ -54,10 +54,10 @@ Async<Result<double>> seconds_of(gpu::Device& device, Tried& tried) {
   std::vector<gpu::BoundBuffer> bound;
   for (std::uint32_t i = 0; i < buffers.size(); ++i)
     bound.push_back({.binding = i, .buffer = buffers[i]});
-  const gpu::BindGroup group = device.create_bind_group(pipeline, 0, bound);
+  const gpu::BindGroup group = device.create_bind_group(tried.pipeline, 0, bound);
   gpu::Meter meter(device);
   co_return co_await meter.seconds_each(
-      [&](gpu::Pass& pass) { pass.run(pipeline, {&group}, tried.kernel.workgroups); },
+      [&](gpu::Pass& pass) { pass.run(tried.pipeline, {&group}, tried.kernel.workgroups); },
       {.busy_seconds = busy_seconds, .rounds = 3});
 }
 
@@ -66,7 +66,10 @@ Async<Result<double>> seconds_of(gpu::Device& device, Tried& tried) {
 Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
                                   const Inference& inference, bool halves,
                                   ConvolutionChoices& choices) {
-  bool is_warm = false;
+  // Matrices of software GPUs are slower than other cuts, and compile for seconds.
+  const bool has_cores = halves && device.adapter().kind != gpu::AdapterKind::cpu;
+  const std::optional<MatrixUnit> unit = has_cores ? matrix_unit_of(device) : std::nullopt;
+  const MatrixUnit* const matrices = unit ? &*unit : nullptr;
   for (const Node& node : graph.nodes) {
     const auto& out = inference.values[node.outputs[0]];
     const KernelContext plain{.graph = graph, .inference = inference};
@@ -78,25 +81,33 @@ Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
     if (!plan || out->count() == 0) continue;
     const std::string key = ConvolutionChoices::key_of(*plan, halves);
     if (choices.find(key)) continue;
-    if (!std::exchange(is_warm, true)) WEFT_CO_OK(co_await warm_up(device));
     std::vector<bool> half(graph.values.size());  // The values that are stored in 16 bits.
     half[node.inputs[0]] = half[node.outputs[0]] = true;
     const std::vector<Apart> together(half.size());
     const std::vector<std::uint64_t> begin(half.size());
     StoredKernels as_halves(half, together, begin);
     std::deque<Tried> tried;
-    for (const ConvolutionTiles& tiles : convolution_candidates(*plan)) {
+    for (const ConvolutionTiles& tiles : convolution_candidates(*plan, matrices)) {
       ConvolutionChoices one;
       one.set(key, tiles);
-      const KernelContext context{
-          .graph = graph, .inference = inference, .choices = &one, .halves = halves};
+      const KernelContext context{.graph = graph,
+                                  .inference = inference,
+                                  .choices = &one,
+                                  .halves = halves,
+                                  .matrices = matrices};
       auto kernels = convolution_kernels(context, node, *call, {});
       if (!kernels || kernels->size() != 1) break;
       if (halves) as_halves.change(kernels->front());
       tried.emplace_back(device, context, tiles, std::move(kernels->front()));
     }
-    std::optional<double> best;
     for (Tried& one : tried) {
+      WEFT_CO_ASSIGN(const gpu::Handle handle, co_await one.compiled);
+      one.pipeline = gpu::Pipeline(device.backend(), handle, gpu::ObjectKind::pipeline);
+    }
+    // The GPU was idle while the pipelines were compiled, and its clock has fallen.
+    WEFT_CO_OK(co_await warm_up(device));
+    std::optional<double> best;
+    for (const Tried& one : tried) {
       WEFT_CO_ASSIGN(const double seconds, co_await seconds_of(device, one));
       if (best && *best <= seconds) continue;
       best = seconds;
