@@ -106,7 +106,7 @@ function fieldTable(fields) {
   return table(['at', 'field', 'type'], fields.map(([field, type, count]) => { const row = [at, `\`${field}\``, count ? `${type} x ${count}` : type]; at += widthOf([field, type, count]); return row; }));
 }
 function document() {
-  const parts = ['# Byte layouts of the on-chain program', 'Written by `chain/generate.mjs` from `chain/layout.mjs`; do not edit. Integers are little-endian; `key` is 32 bytes.', '## Accounts'];
+  const parts = ['# Byte layouts of the on-chain program', 'Written by `chain/generate.mjs` from `chain/layout.mjs`; do not edit. Integers are little-endian; `key` is 32 bytes. "The program\'s address for SEEDS" is the program-derived address of these seeds, where an account stands for its key.', '## Accounts'];
   for (const [name, { kind, seeds, purpose, fields }] of Object.entries(accounts))
     parts.push(`### ${name}`, `${purpose} Kind ${kind}, ${lengthOf(fields)} bytes, at the program's address for ${seeds}.`, fieldTable(fields));
   parts.push('### page', `Claimed amounts of ${layout.page_owners} owners, u64 each, without a header: ${layout.page_owners * 8} bytes, at the program's address for "page", config, u32 page.`);

@@ -1,6 +1,6 @@
-// A signed quote: the coordinator's promise of a job's price, until when it is valid, and its text,
-// which a submission carries (POST /v1/jobs?quote=TEXT). The coordinator stores none of it: the
-// signature covers the coordinator, the client, the manifest and every number.
+// A signed quote: the coordinator promises the price of a job until a stated time. A submission
+// carries the quote as a text (POST /v1/jobs?quote=TEXT). The coordinator does not store it,
+// because the signature covers the coordinator, the client, the manifest and every number.
 #pragma once
 
 #include <array>

@@ -81,8 +81,8 @@ class Ledger {
   [[nodiscard]] Result<> restore(std::span<const Entry> balances, std::span<const AppliedKey> keys);
 
  private:
-  std::unordered_map<Account, MicroCredits>
-      balances_;  // Accounts are looked up, never iterated; balances() sorts them.
+  // Nothing depends on the order of the accounts: balances() returns a sorted copy.
+  std::unordered_map<Account, MicroCredits> balances_;
   std::unordered_set<std::string> keys_;  // Keys of applied transactions without a job.
   std::unordered_map<JobId, std::unordered_set<std::string>> job_keys_;
 };

@@ -23,7 +23,7 @@ Result<Totals> totals_of(std::string_view key, std::span<const Entry> net) {
                                                           : totals.free;
     if (__builtin_add_overflow(sum, change.amount, &sum))
       return fail(ErrorCode::invalid_argument,
-                  "The transaction {} would overflow the balance of an account.", key);
+                  "The sum of the changes of transaction {} is too large for 64 bits.", key);
   }
   return totals;
 }

@@ -151,7 +151,8 @@ std::optional<Waiting> WaitExplainer::why_waits(const JobState& job, std::uint32
   if (job.promised != nullptr)
     return because(WaitReason::reserved, seconds(job.promised->promise.start - now));
   if (census.free > 0) {
-    // The task is about to go to a free worker.
+    // Without a reason to wait, the task is about to go to a free worker. Otherwise the job waits
+    // for a better worker.
     if (!job.patient_until || *job.patient_until <= now) return {};
     return because(WaitReason::patience, seconds(*job.patient_until - now));
   }

@@ -73,8 +73,9 @@ class Standing {
   void sample_passed(const PublicKey& worker);
   // A result of the worker was refused or found wrong.
   void sample_failed(const PublicKey& worker);
-  // A root found a result of the worker wrong. Each further time the worker is watched for twice as
-  // many results, because a wrong result that may be its device's fault convicts no worker.
+  // A root found a result of the worker wrong. The worker's next results are then checked whole,
+  // and their number doubles with each further wrong result. No worker is convicted by this alone,
+  // because the fault may be its device's.
   void watch(const PublicKey& worker);
   // The state of a worker that is stored and restored.
   struct Watch {

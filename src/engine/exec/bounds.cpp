@@ -263,8 +263,11 @@ Result<> check_steps(const Job& job, const RunOptions& options) {
   }
   if (options.state == nullptr) {
     if (options.step_first == 0) return {};
-    return fail(ErrorCode::invalid_argument, "The run begins with step {} and brings no state.",
-                options.step_first);
+    return fail(
+        ErrorCode::invalid_argument,
+        "The run begins with step {}, so that it needs the outputs of the steps before it as its "
+        "state; it has none.",
+        options.step_first);
   }
   std::vector<std::uint64_t> wanted;
   const Footprint taken = footprint(job, options.range);

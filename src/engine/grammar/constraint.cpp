@@ -95,7 +95,7 @@ Result<> Constraint::read(std::string_view text) {
     const Matcher::State to = tables_->matcher.next(state_, text);
     if (to == Matcher::dead)
       return fail(ErrorCode::invalid_argument,
-                  "The grammar does not allow a token at byte {} of the answer.", bytes_);
+                  "The token at byte {} of the answer is not allowed by the grammar.", bytes_);
     if (to != Matcher::full) {
       state_ = to;
       bytes_ += text.size();

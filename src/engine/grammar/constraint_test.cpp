@@ -131,7 +131,8 @@ TEST_P(ConstraintOver, TokensAgainstTheGrammarAreRefused) {
   const auto ended = constraint->accept(*tokenizer->vocabulary().end());
 
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "The grammar does not allow a token at byte 0 of the answer.");
+  EXPECT_EQ(refused.error().message,
+            "The token at byte 0 of the answer is not allowed by the grammar.");
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().message, "The answer ends at byte 0, before the grammar allows it.");
 }

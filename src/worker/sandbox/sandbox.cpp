@@ -113,7 +113,9 @@ Result<ByteVector> Sandbox::ask(FrameKind kind, ByteSpan payload, Duration wall_
   if (!ready_) {
     if (auto ready = wait_ready(); !ready) return pass(std::move(ready));
   }
-  if (!alive_) return fail(ErrorCode::unavailable, "The sandbox has ended.");
+  if (!alive_)
+    return fail(ErrorCode::unavailable,
+                "The task cannot run: the sandbox's process ended after an earlier error.");
   const Instant deadline = now() + wall_max;
   const auto listen = [this] { read_errors(); };
   auto written = write_frame(socket_, kind, payload, deadline, listen);
@@ -141,7 +143,9 @@ Result<ByteVector> Sandbox::ask(FrameKind kind, ByteSpan payload, Duration wall_
 
 Result<std::vector<std::string>> Sandbox::wait_ready() {
   if (ready_) return missing_;
-  if (!alive_) return fail(ErrorCode::unavailable, "The sandbox has ended.");
+  if (!alive_)
+    return fail(ErrorCode::unavailable,
+                "The task cannot run: the sandbox's process ended after an earlier error.");
   auto frame = read_frame(socket_, small_reply_bytes_max, now() + options_.start_max,
                           [this] { read_errors(); });
   if (!frame) return std::unexpected(bury(std::move(frame.error())));

@@ -26,7 +26,9 @@ Result<std::vector<double>> DiskProbe::finish() {
   thread_.join();
   if (file_ >= 0) close(file_);
   if (failed_)
-    return fail(ErrorCode::unavailable, "The probe that measures the disk cannot be written.");
+    return fail(ErrorCode::unavailable,
+                "The disk cannot be measured: the file that measures it cannot be written in the "
+                "data folder.");
   return seconds_;
 }
 

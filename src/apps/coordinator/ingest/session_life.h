@@ -43,7 +43,8 @@ class SessionLife {
   void leave();
   // The connection was lost. Returns true if the core had welcomed the worker; then call left().
   [[nodiscard]] bool lost();
-  // Tells the core of a lost connection. Call after the frames that came before.
+  // Tells the core that the connection is lost. Call it after the core has been given every frame
+  // that arrived before the loss.
   void left();
 
  private:

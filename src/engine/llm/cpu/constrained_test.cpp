@@ -248,7 +248,8 @@ TEST(Constrained, WhatTheVocabularyCannotWriteFailsAlone) {
   ASSERT_TRUE(run_now(generator.run()));
 
   ASSERT_FALSE(broken);
-  EXPECT_EQ(broken.error().message, "The grammar does not allow a token at byte 0 of the answer.");
+  EXPECT_EQ(broken.error().message,
+            "The token at byte 0 of the answer is not allowed by the grammar.");
   EXPECT_EQ(sound->text, "The capital of Japan is Tokyo.");
 }
 

@@ -30,7 +30,7 @@ namespace weft::llm {
 
 // The way in which the kernels for drawing tokens divide their work on a device.
 struct DecodeTuning {
-  // Products of rows_min rows and more are computed in such tiles.
+  // Products of rows_min rows and more are computed in tiles of the shape `tile`.
   struct TileFrom {
     std::uint32_t rows_min = 0;
     kernels::ProductTile tile;

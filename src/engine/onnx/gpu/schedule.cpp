@@ -237,7 +237,8 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
           use(id, s);
         }
       }
-      // Empty values are added here, because no kernel writes them.
+      // A value without elements is marked as on the GPU here, because no kernel has it as an
+      // output.
       for (const ValueId id : step.node->outputs) {
         const auto& value = context.inference.values[id == no_value ? 0 : id];
         if (id == no_value || !value || value->count() != 0) continue;
