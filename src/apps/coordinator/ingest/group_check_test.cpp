@@ -49,6 +49,7 @@ class SteppingDevice final : public PartRunner {
     bool has_second = true;
     bool differs_from_odd = false;  // The second device computes something else from `odd`.
     bool differs_by_run = false;
+    bool second_differs_by_run = false;
     bool is_slow = false;
     int runs = 0;
     std::vector<std::uint32_t> first_steps{};
@@ -64,7 +65,8 @@ class SteppingDevice final : public PartRunner {
     const bool is_odd = state.front().front() == odd;
     for (std::uint32_t i = 0; i < part.step_count; ++i) state = step(state, part.step_first + i);
     if (is_odd && is_second_ && machine_.differs_from_odd) state.front().back() ^= 1;
-    if (machine_.differs_by_run) state.front().back() = static_cast<std::uint8_t>(machine_.runs);
+    if (machine_.differs_by_run || (is_second_ && machine_.second_differs_by_run))
+      state.front().back() = static_cast<std::uint8_t>(machine_.runs);
     return Ran{.outputs = std::move(state), .seconds = 0.001, .rate = 1};
   }
   void rest() override {}
@@ -268,6 +270,18 @@ TEST_F(GroupCheckTest, StepsThatChangeFromRunToRunEndTheJobIfTheyBeginFromItsOwn
   ASSERT_TRUE(sent.has_value()) << sent.error().message;
   EXPECT_FALSE(sent->unsteady);
   EXPECT_EQ(sent->devices, trust::Devices::divided);
+}
+
+TEST_F(GroupCheckTest, StepsThatChangeFromRunToRunOnTheSecondDeviceAloneEndTheJobToo) {
+  machine_.second_differs_by_run = true;
+  std::vector<Outputs> states = honest();
+  states[1].front().front() ^= 1;
+
+  const auto checked = check(order(states, 0));
+
+  ASSERT_TRUE(checked.has_value()) << checked.error().message;
+  EXPECT_TRUE(checked->unsteady);
+  EXPECT_EQ(checked->reason, changes_by_run) << "no device's word counts against the worker";
 }
 
 // The worker chose the state, and with it how long its steps take.

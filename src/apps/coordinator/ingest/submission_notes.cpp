@@ -2,6 +2,7 @@
 
 #include "common/base/format.h"
 #include "common/manifest/split.h"
+#include "decisions/jobs/state_room.h"
 #include "decisions/jobs/verdict_text.h"
 
 namespace weft::coordinator {
@@ -35,7 +36,12 @@ std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
     return notes;
   }
   const auto parts = manifest::task_range(manifest, manifest.split.tasks - 1).count;
-  if (!manifest::can_cut(manifest))
+  if (jobs::checked_groups(manifest).all > 1)
+    notes.emplace_back(
+        "The job's tasks cannot be cut into parts (an output has no split_dim): a check of a new "
+        "worker's first results computes a whole task again, later checks compute some of its "
+        "steps.");
+  else if (!manifest::can_cut(manifest))
     notes.emplace_back(
         "The job's tasks cannot be cut into parts (an output has no split_dim): a check computes a "
         "whole task again, which takes as long as the task.");
