@@ -23,11 +23,11 @@ struct Cut {
   std::int64_t channels, places, slices, depth;
 };
 constexpr Cut cuts_measured[] = {
-    {16, 16, 2, 32},  {16, 16, 4, 64},   {16, 16, 8, 128},  {16, 32, 2, 32},  {16, 64, 1, 16},
-    {16, 64, 1, 32},  {16, 64, 2, 32},   {16, 64, 4, 64},   {16, 64, 4, 256}, {32, 16, 8, 128},
-    {32, 16, 8, 256}, {32, 32, 4, 64},   {32, 32, 8, 128},  {32, 64, 1, 32},  {32, 64, 2, 64},
-    {64, 16, 1, 128}, {64, 16, 2, 32},   {64, 16, 4, 128},  {64, 16, 4, 256}, {64, 64, 1, 64},
-    {128, 16, 1, 64}, {128, 16, 2, 256}, {128, 32, 1, 128}, {128, 64, 1, 128}};
+    {16, 16, 2, 32},  {16, 16, 4, 64},  {16, 16, 8, 128},  {16, 32, 2, 32},   {16, 64, 1, 16},
+    {16, 64, 1, 32},  {16, 64, 2, 32},  {16, 64, 4, 64},   {16, 64, 4, 128},  {16, 64, 4, 256},
+    {32, 16, 8, 128}, {32, 16, 8, 256}, {32, 32, 4, 64},   {32, 32, 8, 128},  {32, 64, 1, 32},
+    {32, 64, 2, 64},  {64, 16, 1, 128}, {64, 16, 2, 32},   {64, 16, 4, 128},  {64, 16, 4, 256},
+    {64, 64, 1, 64},  {128, 16, 1, 64}, {128, 16, 2, 256}, {128, 32, 1, 128}, {128, 64, 1, 128}};
 
 // Packs weights as f16, two to a word: [block of m channels][block of k terms][m][k], with zeros
 // after the last channel and term. Returns nullopt for weights that 16 bits cannot hold.
@@ -73,7 +73,7 @@ bool can_be_in_matrices(const ConvolutionPlan& plan, const MatrixUnit& unit,
 std::vector<ConvolutionTiles> matrix_candidates(const ConvolutionPlan& plan,
                                                 const MatrixUnit& unit) {
   // A large GPU has some 130 cores; each needs a few subgroups, and not many workgroups more.
-  constexpr std::int64_t subgroups_least = 256, groups_least = 48, groups_of_slices_max = 1536;
+  constexpr std::int64_t subgroups_least = 256, groups_least = 48, groups_of_slices_max = 4096;
   std::vector<ConvolutionTiles> out;
   for (const auto& [channels, places, slices, depth] : cuts_measured) {
     const ConvolutionTiles tiles{

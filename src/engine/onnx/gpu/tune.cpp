@@ -1,5 +1,6 @@
 #include "engine/onnx/gpu/tune.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -82,7 +83,8 @@ Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
     const std::string key = ConvolutionChoices::key_of(*plan, halves);
     if (choices.find(key)) continue;
     std::vector<bool> half(graph.values.size());  // The values that are stored in 16 bits.
-    half[node.inputs[0]] = half[node.outputs[0]] = true;
+    half[node.inputs[0]] = !std::ranges::contains(graph.input_ids, node.inputs[0]);
+    half[node.outputs[0]] = true;
     const std::vector<Apart> together(half.size());
     const std::vector<std::uint64_t> begin(half.size());
     StoredKernels as_halves(half, together, begin);
