@@ -6,12 +6,15 @@
 
 #include <algorithm>
 
+#include "common/base/long_tests.h"
 #include "engine/onnx/gpu/convolution.h"
 #include "engine/onnx/gpu/convolution_choices.h"
 #include "engine/onnx/gpu/test_gpu.h"
 #include "engine/onnx/gpu/test_graph.h"
+#include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/interpreter.h"
 #include "engine/onnx/operators/prepare.h"
+#include "engine/onnx/operators/test_model_jobs.h"
 
 namespace weft::onnx {
 namespace {
@@ -312,6 +315,45 @@ TEST_F(Matrices, RunSideBySide) {
   for (std::size_t output = 0; output < 3; ++output)
     for (std::int64_t i = 0; i < expected[output].count(); ++i)
       ASSERT_NEAR((*outputs)[output].number(i), expected[output].number(i), 1e-5) << i;
+  EXPECT_TRUE(machine().device->uncaptured_errors().empty());
+}
+
+// All convolutions of YOLOv5n, with outputs that onnxruntime computed.
+TEST_F(Matrices, GiveTheOutputsOfAWholeModel) {
+  if (machine().device->adapter().kind == gpu::AdapterKind::cpu && !weft::test::long_tests())
+    GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
+  const auto path = test::find_data("data/models/yolov5n-bus.json");
+  if (!path) GTEST_SKIP() << test::missing_data("data/models/yolov5n-bus.json");
+  const test::ModelJob job = test::read_job(*path).value();
+  const std::filesystem::path folder = path->parent_path();
+  const Graph graph = prepare(open_model_file(folder / job.model).value()).value();
+  const Tensor input = test::picture_tensor(job, folder / "yolov5n-bus.png");
+  const Inference inference = infer(graph, {input.without_bytes()}).value();
+  const MatrixUnit unit = *matrix_unit_of(*machine().device);
+  ConvolutionChoices choices;
+  for (const Node& node : graph.nodes) {
+    if (node.op != "Conv") continue;
+    const CallOf call({.graph = graph, .inference = inference}, node);
+    const auto plan = plan_convolution(*call, call->input(0), call->input(1)).value();
+    ASSERT_TRUE(can_be_in_matrices(plan, unit, tiles(16, 16, 2, 32)));
+    choices.set(ConvolutionChoices::key_of(plan, true), tiles(16, 16, 2, 32));
+  }
+  GpuModel model(*machine().device, graph, {.halves = true, .choices = choices});
+
+  const auto outputs = gpu::run(*machine().instance, model.run({input}));
+
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+  const std::string bytes = test::unzip(folder / job.outputs[0].file);
+  const Tensor expected =
+      Tensor::from_bytes(ElementType::f32, job.outputs[0].shape, {bytes.begin(), bytes.end()})
+          .value();
+  double error = 0, length = 0;
+  for (std::int64_t i = 0; i < expected.count(); ++i) {
+    error += std::pow((*outputs)[0].number(i) - expected.number(i), 2);
+    length += std::pow(expected.number(i), 2);
+  }
+  // The bound of stored 16-bit floats in GpuModels.
+  EXPECT_LE(std::sqrt(error / length), 5e-3);
   EXPECT_TRUE(machine().device->uncaptured_errors().empty());
 }
 
