@@ -127,7 +127,7 @@ class Filler : private TestClient {
 std::vector<std::string> kept_folders() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(WEFT_SOURCE_DIR) / "tests/data/folders"))
-    if (entry.path().extension() == ".gz") names.push_back(entry.path().filename().string());
+    if (entry.path().extension() == ".xz") names.push_back(entry.path().filename().string());
   std::ranges::sort(names);
   return names;
 }
@@ -140,7 +140,7 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
     const fs::path packed = fs::path(WEFT_SOURCE_DIR) / "tests/data/folders" / GetParam();
     ASSERT_LE(fs::file_size(packed), 500'000U) << "kept folders stay small";
     const std::string unpack =
-        weft::format("tar -xzf '{}' -C '{}'", packed.string(), folder_.string());
+        weft::format("cd '{}' && cmake -E tar xJf '{}'", folder_.string(), packed.string());
     ASSERT_EQ(std::system(unpack.c_str()), 0) << unpack;
     restore_model();
   }
@@ -264,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, KeptFolder, testing::ValuesIn(kept_folders()),
 // A new version of the tables needs a folder of its own, for tests of the versions after it.
 TEST(KeptFolders, AreThereForEveryVersionSinceTheOldest) {
   for (int version = 3; version <= store::sqlite::schema_version(); ++version)
-    EXPECT_THAT(kept_folders(), Contains(weft::format("schema-{}.tar.gz", version)));
+    EXPECT_THAT(kept_folders(), Contains(weft::format("schema-{}.tar.xz", version)));
 }
 
 }  // namespace
