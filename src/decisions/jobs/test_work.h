@@ -30,6 +30,19 @@ inline std::string count_manifest(std::uint32_t tasks, std::uint32_t replicas,
       tasks * 4, tasks, replicas, more, budget, audit);
 }
 
+// Returns the manifest of a job with one task of several steps, whose only output has `numbers`
+// numbers of 4 bytes and cannot be cut.
+inline std::string steps_manifest(std::uint32_t steps, std::uint32_t numbers) {
+  std::string list;
+  for (std::uint32_t i = 0; i < steps; ++i)
+    list += std::string(i == 0 ? "" : ",") + R"({"entry":"main","dispatch":[1]})";
+  return weft::format(
+      R"({{"weft":1,"kind":"wgsl","name":"steps","shader":{{"inline":"-"}},"steps":[{}],
+    "bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{}]}}],
+    "verify":{{"compare":"exact","replicas":1}},"budget":1}})",
+      list, numbers);
+}
+
 // The behaviour of a worker with a task that it is leased. Each field makes it deviate from an
 // honest worker in one way.
 struct Behaviour {

@@ -23,18 +23,6 @@ constexpr std::size_t output_bytes = 4;
 
 using Outputs = std::vector<ByteVector>;
 
-std::shared_ptr<const manifest::Manifest> eight_steps() {
-  std::string list;
-  for (std::uint32_t i = 0; i < steps; ++i)
-    list += std::string(i == 0 ? "" : ",") + R"({"entry":"main","dispatch":[1]})";
-  return std::make_shared<const manifest::Manifest>(
-      manifest::parse(
-          R"({"weft":1,"kind":"wgsl","name":"steps","shader":{"inline":"-"},"steps":[)" + list +
-          R"(],"bindings":[{"binding":0,"role":"output","type":"u32","shape":[1]}],
-              "verify":{"compare":"exact","replicas":1},"budget":1})")
-          .value());
-}
-
 Outputs step(Outputs state, std::uint32_t number) {
   for (auto& byte : state.front()) byte = static_cast<std::uint8_t>(byte * 31 + number + 1);
   return state;
@@ -142,7 +130,9 @@ class GroupCheckTest : public testing::Test {
     return groups_.check(made, **known);
   }
 
-  const std::shared_ptr<const manifest::Manifest> manifest_ = eight_steps();
+  const std::shared_ptr<const manifest::Manifest> manifest_ =
+      std::make_shared<const manifest::Manifest>(
+          manifest::parse(jobs::steps_manifest(steps, output_bytes / 4)).value());
   const TaskId task_{.job = {}, .index = 0};
   Folder folder_;
   std::unique_ptr<store::Blobs> blobs_ = store::Blobs::open(folder_.path(), {}).value();

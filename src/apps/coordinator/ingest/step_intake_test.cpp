@@ -14,23 +14,13 @@
 #include "common/proof/merkle.h"
 #include "common/proof/task_state.h"
 #include "decisions/jobs/state_room.h"
+#include "decisions/jobs/test_work.h"
 
 namespace weft::coordinator {
 namespace {
 
 constexpr std::uint32_t intake_steps = 8;
 constexpr std::size_t intake_bytes = 16;
-
-manifest::Manifest job_of_steps() {
-  std::string list;
-  for (std::uint32_t i = 0; i < intake_steps; ++i)
-    list += std::string(i == 0 ? "" : ",") + R"({"entry":"main","dispatch":[1]})";
-  return manifest::parse(
-             R"({"weft":1,"kind":"wgsl","name":"steps","shader":{"inline":"-"},"steps":[)" + list +
-             R"(],"bindings":[{"binding":0,"role":"output","type":"u32","shape":[4]}],
-                 "verify":{"compare":"exact","replicas":1},"budget":1})")
-      .value();
-}
 
 class StepIntake : public testing::Test {
  protected:
@@ -66,7 +56,8 @@ class StepIntake : public testing::Test {
     return {.group = 3, .blob = blobs_->put(bytes).value(), .bytes = bytes.size()};
   }
 
-  const manifest::Manifest manifest_ = job_of_steps();
+  const manifest::Manifest manifest_ =
+      manifest::parse(jobs::steps_manifest(intake_steps, intake_bytes / 4)).value();
   const TaskId task_{.job = {}, .index = 0};
   std::filesystem::path folder_;
   std::unique_ptr<store::Blobs> blobs_;
@@ -106,20 +97,22 @@ TEST_F(StepIntake, TheRoomOfAJobHasThatOfTheStatesOfOneCheck) {
   EXPECT_EQ(jobs::state_bytes(manifest_, 0), state_of(task_).size());
   EXPECT_EQ(room.needs.states, 7 * state_of(task_).size()) << "each group but the first";
   EXPECT_GE(room.needs.total(), room.needs.results + room.needs.states);
-  manifest::Manifest one_step = job_of_steps();
+  manifest::Manifest one_step =
+      manifest::parse(jobs::steps_manifest(intake_steps, intake_bytes / 4)).value();
   one_step.steps.resize(1);
   EXPECT_EQ(room_of(one_step).needs.states, 0U);
 }
 
 TEST_F(StepIntake, AJobWhoseStatesAreTooLargeIsNotCheckedByGroups) {
-  manifest::Manifest large = job_of_steps();
+  manifest::Manifest large =
+      manifest::parse(jobs::steps_manifest(intake_steps, intake_bytes / 4)).value();
   large.bindings[0].shape = {std::uint64_t{20} << 20};  // 80 MiB.
   EXPECT_EQ(jobs::checked_groups(large).apart_max, 3U);
   large.bindings[0].shape = {std::uint64_t{80} << 20};
 
   EXPECT_EQ(jobs::checked_groups(large).all, 1U);
   EXPECT_EQ(jobs::state_room(large), 0U);
-  large = job_of_steps();
+  large = manifest::parse(jobs::steps_manifest(intake_steps, intake_bytes / 4)).value();
   large.verify.anyone = true;
   EXPECT_EQ(jobs::checked_groups(large).all, 1U) << "no result is checked";
 }

@@ -127,15 +127,8 @@ TEST(RunPlan, ASingleRangeIsCutInPiecesAndNotBelowOnePartOfTheTask) {
 
 // A task of `steps` steps that cannot be cut.
 std::shared_ptr<const manifest::Manifest> steps_task(std::uint32_t steps) {
-  std::string list;
-  for (std::uint32_t i = 0; i < steps; ++i)
-    list += std::string(i == 0 ? "" : ",") + R"({"entry":"main","dispatch":[1]})";
   return std::make_shared<const manifest::Manifest>(
-      manifest::parse(
-          R"({"weft":1,"kind":"wgsl","name":"steps","shader":{"inline":"-"},"steps":[)" + list +
-          R"(],"bindings":[{"binding":0,"role":"output","type":"u32","shape":[1]}],
-              "verify":{"compare":"exact","replicas":1},"budget":1})")
-          .value());
+      manifest::parse(jobs::steps_manifest(steps, 1)).value());
 }
 
 // A device for tests. It computes nothing for a job with one step, and runs of more than `most`

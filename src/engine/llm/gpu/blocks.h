@@ -13,7 +13,7 @@ struct Product {
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;
   bool accumulate = false;
-  std::vector<float> bias{};     // One bias for each row of the matrix; empty if there are none.
+  std::vector<float> bias{};     // One bias for each row of the matrix, or empty.
   std::uint32_t rows_max = ~0u;  // The most rows of a pass; another block does passes with more.
   bool x_halves = false;         // True if x is f16 in passes of many_rows rows and more.
 };

@@ -102,7 +102,7 @@ struct GpuLayer {
   gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // Empty if the model has none.
   // The matrices after the first norm, whose results are side by side in RowBuffers::projected.
   std::vector<GpuMatrix> projections;
-  // One bias for each row of `projections`; empty if there are none.
+  // One bias for each row of `projections`; empty if the model has no biases there.
   std::vector<float> projection_bias;
   GpuMatrix output;  // The output projection of the mixer.
   // Gates and ups, whose results are side by side in RowBuffers::gates.

@@ -14,8 +14,8 @@ constexpr std::size_t candidates_max = 24;
 constexpr std::string_view in_rows = "rows ";          // Prefix of a choice with `rows`.
 constexpr std::string_view in_matrices = "matrices ";  // Prefix of a choice's `depth`.
 
-// Reads a number and the blank after it from the begin of a line. Returns false, and may have
-// changed the line, if there are none.
+// Reads a number and the blank after it, and removes both from the beginning of the line. Returns
+// false, with the line unchanged, if the line does not begin with a number and a blank.
 bool read_number(std::string_view& line, std::int64_t& number) {
   const auto read = std::from_chars(line.data(), line.data() + line.size(), number);
   const auto length = static_cast<std::size_t>(read.ptr - line.data());
