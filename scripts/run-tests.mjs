@@ -147,6 +147,7 @@ function run(test, end, streams) {
       children.delete(child);
       running.delete(test);
       timers.forEach(clearTimeout);
+      if (late) stop('SIGKILL'); // The group's leader has ended; its children may ignore SIGTERM or wait for a browser.
       ended += 1;
       const seconds = (Date.now() - began) / 1000;
       if (known > 0 && code === 0) {

@@ -133,6 +133,17 @@ test('passes', () => {
   assert.ok(times.orphan.share * times.orphan.seconds > 1.2, JSON.stringify(times));
 });
 
+test('a test that is ended because the time is over leaves no process behind, even if one ignores SIGTERM', (t) => {
+  const until = String(Date.now() / 1000 + 3);
+  const { lines, text } = runTests(t, {}, { units: { stubborn: 'trap "" TERM; exec >/dev/null 2>&1; echo $$ >>$LOG; sleep 600' }, environment: { TEST_UNTIL: until, TEST_AGAIN_SECONDS: '0' } });
+  assert.match(text, /NOT RUN, since the time was over: stubborn/);
+  const pid = Number(lines[0]);
+  assert.ok(pid > 1, text);
+  t.after(() => { try { process.kill(pid, 'SIGKILL'); } catch { /* It has ended. */ } });
+  const state = () => { try { return fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1][0]; } catch { return 'gone'; } };
+  assert.match(state(), /^(gone|Z|X)$/);
+});
+
 test('a file that passes at its second run is named, and a file that fails twice ends the run with 1', (t) => {
   const second = "test('the second time', () => assert.ok(said().filter((line) => line === '+once').length > 1));\n";
   const good = runTests(t, { once: second, other: passes });
