@@ -1,5 +1,5 @@
-// What follows from the states that a check of steps asks its suspect for: the check goes on, the
-// whole task is checked instead, or the worker's lease counts as lost because it does not answer.
+// Handles the answers of workers that a check of steps asks for states: the check continues, or the
+// whole task is checked instead. If a worker does not answer, its lease counts as lost.
 //
 // A worker that does not answer is not paid, and no standing changes. The task goes to another
 // worker, and a newcomer's task to a trusted one. A worker cannot know whether a wrong group was
@@ -24,9 +24,10 @@ class StateAudits {
       : tables_(tables), audits_(audits), requests_(requests), rulings_(rulings) {}
   StateAudits(const StateAudits&) = delete;
 
-  // The suspect has answered. A state that it does not have has the whole task checked.
+  // The suspect has answered. If it lacks one of the states, the whole task is checked.
   void sent(const SentStates& answer, Moment now);
-  // A worker has connected, perhaps one that was asked in an earlier session.
+  // A worker has connected. It is asked again for states that it was asked for in an earlier
+  // session.
   void worker_came(const PublicKey& worker);
   // Ends the checks whose suspects do not answer in time, and begins those that waited for room.
   void expire(Moment now);

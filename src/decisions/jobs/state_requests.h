@@ -19,10 +19,10 @@ namespace weft::jobs {
 
 class StateRequests {
  public:
-  // The time that a worker has to answer, and the time more for each answer_bytes of states.
+  // The time that a worker has to answer. It has as much again for each answer_bytes of states.
   static constexpr auto answer_time = std::chrono::seconds(30);
   static constexpr std::uint64_t answer_bytes = std::uint64_t{64} << 20;
-  // The time more for a worker that is not connected, for example after a restart of the
+  // Additional time for a worker that is not connected, for example after a restart of the
   // coordinator.
   static constexpr auto return_time = std::chrono::seconds(60);
 
@@ -33,7 +33,8 @@ class StateRequests {
   // True if the verifier can be given the audit now. Otherwise its states are awaited: the suspect
   // is asked, or will be when its job has room for them. The deadline of the audit is set.
   [[nodiscard]] bool are_there(Audit& audit, Moment now);
-  // Asks the suspect, again if it has connected again. The time to answer goes on.
+  // Asks the suspect for the states. A suspect that has reconnected is asked again; its deadline
+  // does not change.
   void send(const Audit& audit);
   // The states of the audit are not needed any more, or have to be asked for again: they are
   // removed, and `sent` with them.

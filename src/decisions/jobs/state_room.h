@@ -19,8 +19,8 @@ struct CheckedGroups {
   std::uint32_t apart_max = 0;
 };
 // A job without groups (manifest/step_groups.h), or in which not even one state fits into
-// check_states_bytes_max, is not checked by groups; a job whose client asks for agreement alone is
-// not either.
+// check_states_bytes_max, is not checked by groups. Neither is a job with "trust": "anyone", whose
+// results are decided by agreement alone.
 [[nodiscard]] CheckedGroups checked_groups(const manifest::Manifest& manifest);
 
 // The size of a state of the task, as a blob.

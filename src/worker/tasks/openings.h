@@ -1,5 +1,5 @@
-// What a worker shows of its results until their verdicts, if the coordinator asks: chunks of
-// outputs (commitments.h), and states between groups of steps (state_answers.h).
+// The data that a worker sends of its results if the coordinator asks for it before the verdicts:
+// chunks of outputs (commitments.h), and states between groups of steps (state_answers.h).
 //
 // Threading and lifetime: the session's thread; may be destroyed at any time.
 #pragma once
@@ -26,7 +26,7 @@ class Openings {
 
   // `steps` is null if the result has no roots of steps.
   void add(const TaskKey& key, Commitments::Leaves leaves, std::shared_ptr<const StepTrace> steps);
-  // The result has a verdict, or is taken back.
+  // Removes the data of a result that has a verdict, or was taken back.
   void erase(const TaskKey& key);
   // The results were for another coordinator.
   void clear();

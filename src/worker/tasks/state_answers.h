@@ -1,10 +1,11 @@
-// The answers to requests for states between steps (OpenStates): each state is stored as a blob,
-// one after the other, and then the answer is sent. It says of each requested state whether it is
-// stored.
+// The answers to requests for states between steps (OpenStates). The worker stores the requested
+// states as blobs, one after the other, and then sends the answer, which says for each state
+// whether it is stored.
 //
-// An upload that fails for a temporary reason is tried again, for as long as there is no
-// connection. An answer that is complete while there is no connection is sent over the next one. A
-// repeated request for a result replaces the one before it.
+// If an upload fails for a temporary reason, it is tried again, six times while there is
+// a connection. An answer that is completed without
+// a connection is sent over the next connection. A repeated request for a result replaces the
+// request before it.
 //
 // Threading and lifetime: the session's thread; may be destroyed at any time; the outcomes of
 // uploads are then dropped. Bounds: results_max results, one blob in memory at a time. States of
