@@ -1,6 +1,8 @@
 #include "engine/gpu/native/dawn_backend.h"
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "common/base/format.h"
@@ -9,6 +11,12 @@ namespace weft::gpu::native {
 namespace {
 
 constexpr auto callback_mode = wgpu::CallbackMode::WaitAnyOnly;
+
+// The longest busy wait for one operation of a graphics card. It covers a frame of a small
+// detector; longer work does not gain from it.
+constexpr std::chrono::milliseconds busy_wait(1);
+// A machine with fewer processors than this has none to spare for a busy wait.
+constexpr unsigned busy_processors_min = 4;
 
 struct DawnPipeline {
   wgpu::ComputePipeline pipeline;
@@ -179,6 +187,9 @@ DawnBackend::DawnBackend(Description description, std::shared_ptr<Loop> loop, wg
       device_(std::move(device)),
       queue_(device_.GetQueue()) {
   loop_->watch(this->health());
+  if (this->description().adapter.kind == AdapterKind::discrete &&
+      std::thread::hardware_concurrency() >= busy_processors_min)
+    loop_->set_busy_wait(busy_wait);
 }
 
 DawnBackend::~DawnBackend() { device_.Destroy(); }

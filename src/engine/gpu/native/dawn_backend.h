@@ -59,6 +59,8 @@ class DawnBackend final : public Backend, public MappedStaging {
   void destroy() override;
 
   [[nodiscard]] const wgpu::Device& device() const { return device_; }
+  // The loop that all devices of the instance share.
+  [[nodiscard]] Loop& loop() const { return *loop_; }
 
  private:
   const std::shared_ptr<Loop> loop_;

@@ -22,7 +22,10 @@ Loop::Loop() {
   instance_ = wgpu::Instance(dawn_->Get());
 }
 
-void Loop::add(wgpu::Future future, const void* source) { pending_.push_back({future, source}); }
+void Loop::add(wgpu::Future future, const void* source) {
+  pending_.push_back({future, source});
+  if (busy_wait_.count() > 0) latest_ = std::chrono::steady_clock::now();
+}
 
 bool Loop::collect(std::chrono::nanoseconds timeout) {
   const std::vector<Pending> pending = std::exchange(pending_, {});
@@ -61,6 +64,9 @@ bool Loop::poll(std::chrono::nanoseconds timeout) {
   bool any = ready_->drain();
   while (!pending_.empty()) {
     bool completed = collect(0ns);
+    while (!completed && !any &&
+           std::chrono::steady_clock::now() < std::min(deadline, latest_ + busy_wait_))
+      completed = collect(0ns);
     if (!completed && !any) completed = collect(deadline - std::chrono::steady_clock::now());
     any = ready_->drain() || any;
     if (any || std::chrono::steady_clock::now() >= deadline) break;

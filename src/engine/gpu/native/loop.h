@@ -32,6 +32,11 @@ class Loop {
   // Adds a device whose loss poll() announces.
   void watch(const SharedHealth& health) { watched_.push_back(health); }
   bool poll(std::chrono::nanoseconds timeout);
+  // Lets poll() ask for results again and again, instead of blocking, until `time` has passed since
+  // the latest operation was added. A thread that blocks wakes up some 0.1 ms after a GPU has
+  // answered, which is long compared with a frame of a detector. 0, the initial value: poll() never
+  // waits busily.
+  void set_busy_wait(std::chrono::nanoseconds time) { busy_wait_ = time; }
   // Keeps an object that Dawn's callbacks point to until Dawn itself is destroyed.
   template <class T>
   T& keep(std::shared_ptr<T> object) {
@@ -51,6 +56,8 @@ class Loop {
     const void* source;
   };
   std::vector<Pending> pending_;  // The pending operations, the oldest first.
+  std::chrono::nanoseconds busy_wait_{0};
+  std::chrono::steady_clock::time_point latest_{};  // The time of the latest add().
   std::vector<std::weak_ptr<Guarded<Health>>> watched_;
   std::shared_ptr<ReadyQueue> ready_ = std::make_shared<ReadyQueue>();
 };

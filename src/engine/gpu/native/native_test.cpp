@@ -370,5 +370,28 @@ TEST(Native, AQueueAndACompilationWaitSideBySide) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST(Native, ABusyWaitEndsWithTheOperationOrWithTheTimeOfTheCall) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({})).value();
+  dynamic_cast<native::DawnBackend&>(device->backend()).loop().set_busy_wait(std::chrono::hours(1));
+  const Pipeline pipeline = run(*instance, device->create_pipeline(doubling)).value();
+  const Buffer buffer = device->create_buffer({.size = 1 << 22, .usage = BufferUsage::storage});
+  const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
+  Encoder encoder = device->create_encoder();
+  {
+    Pass pass = encoder.begin_pass();
+    for (int i = 0; i < 20; ++i) pass.run(pipeline, {&group}, {16384});
+  }
+  device->submit(std::move(encoder));
+  bool ended = false;
+  start<Result<>>(device->idle(), [&](const Result<>&) { ended = true; });
+
+  int calls = 0;
+  for (; calls < 10'000'000 && !ended; ++calls) instance->poll(std::chrono::microseconds(20));
+
+  EXPECT_TRUE(ended);
+  EXPECT_GT(calls, 1) << "no call returned before the work had ended";
+}
+
 }  // namespace
 }  // namespace weft::gpu
