@@ -66,6 +66,7 @@ int play_attack_command(const SimulateAttacksOptions& options) {
       "  accepted                     {} ({} wrong in all slices), {} of them corrected\n"
       "  wrong and not corrected      {:.1e} of all tasks\n"
       "  one accepted wrong task cost {}\n"
+      "  attackers' established work  {:.0f} %\n"
       "  convicted                    {} attackers, {} honest workers\n"
       "  honest jobs                  {} done, {} ended\n"
       "  mean price of a task         {:.4f} credits\n"
@@ -74,8 +75,8 @@ int play_attack_command(const SimulateAttacksOptions& options) {
       outcome.cheats, outcome.wrong, outcome.wrong_all, outcome.corrected,
       outcome.uncorrected_share(),
       outcome.wrong == 0 ? std::string("-") : weft::format("{:.2f} prices", outcome.cost()),
-      outcome.convicted, outcome.honest_convicted, outcome.jobs, outcome.jobs_failed, outcome.price,
-      outcome.extra_cold * 100, outcome.extra_warm * 100));
+      outcome.established_share * 100, outcome.convicted, outcome.honest_convicted, outcome.jobs,
+      outcome.jobs_failed, outcome.price, outcome.extra_cold * 100, outcome.extra_warm * 100));
   return 0;
 }
 
@@ -153,10 +154,12 @@ int search_attacks_command(const SimulateAttacksOptions& options) {
                        stopped ? ", interrupted: the best were not played again" : ""));
     for (const attacks::Candidate& each : found.best)
       print(weft::format(
-          "{:8.2f}  wrong {:.1e}, cost {}, convicted {}, honest {}: {}\n", each.harm,
-          each.outcome.uncorrected_share(),
+          "{:8.2f}  wrong {:.1e}, cost {}, convicted {}, honest {}, {:.0f} % of the established "
+          "work: {}\n",
+          each.harm, each.outcome.uncorrected_share(),
           each.outcome.wrong == 0 ? "-" : weft::format("{:.2f}", each.outcome.cost()),
-          each.outcome.convicted, each.outcome.honest_convicted, attacks::describe(each)));
+          each.outcome.convicted, each.outcome.honest_convicted,
+          each.outcome.established_share * 100, attacks::describe(each)));
   }
   return stopped ? 130 : kept ? 0 : 1;
 }

@@ -333,6 +333,7 @@ void Arena::end_job(const JobId& id, bool failed) {
 void Arena::finish() {
   outcome_.tasks = work_.tasks();
   outcome_.cheats = attempts_.cheats();
+  outcome_.established_share = attempts_.established_share();
   outcome_.corrected = corrections_.corrected();
   outcome_.rechecked = corrections_.rechecked();
   outcome_.honest_refused = checks_.honest_refused();
@@ -359,11 +360,11 @@ void Arena::finish() {
 
 std::string Outcome::json() const {
   return weft::format(
-      R"({{"tasks":{},"undecided":{},"cheats":{},"wrong":{},"wrong_all":{},"corrected":{},"uncorrected":{:.3f},"uncorrected_share":{:.3e},"cost":{:.3f},"gained":{:.3f},"slashed":{:.3f},"forfeited":{:.3f},"convicted":{},"honest_convicted":{},"honest_slashed":{:.3f},"honest_refused":{},"jobs":{},"jobs_failed":{},"seconds":{:.1f},"price":{:.5f},"extra_cold":{:.4f},"extra_warm":{:.4f},"rechecked":{},"sample_lag":{:.1f},"newcomer_lag":{:.1f}}})",
+      R"({{"tasks":{},"undecided":{},"cheats":{},"wrong":{},"wrong_all":{},"corrected":{},"uncorrected":{:.3f},"uncorrected_share":{:.3e},"cost":{:.3f},"gained":{:.3f},"slashed":{:.3f},"forfeited":{:.3f},"established_share":{:.3f},"convicted":{},"honest_convicted":{},"honest_slashed":{:.3f},"honest_refused":{},"jobs":{},"jobs_failed":{},"seconds":{:.1f},"price":{:.5f},"extra_cold":{:.4f},"extra_warm":{:.4f},"rechecked":{},"sample_lag":{:.1f},"newcomer_lag":{:.1f}}})",
       tasks, undecided, cheats, wrong, wrong_all, corrected, uncorrected, uncorrected_share(),
-      cost(), gained, slashed, forfeited, convicted, honest_convicted, honest_slashed,
-      honest_refused, jobs, jobs_failed, seconds, price, extra_cold, extra_warm, rechecked,
-      sample_lag, newcomer_lag);
+      cost(), gained, slashed, forfeited, established_share, convicted, honest_convicted,
+      honest_slashed, honest_refused, jobs, jobs_failed, seconds, price, extra_cold, extra_warm,
+      rechecked, sample_lag, newcomer_lag);
 }
 
 Outcome play(const Scene& setup, const Entry* strategy, const Plan& plan,

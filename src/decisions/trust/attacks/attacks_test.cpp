@@ -196,6 +196,39 @@ TEST(Search, FindsTheSamePlansFromTheSameSeed) {
   }
 }
 
+TEST(Search, JudgesAttackersBeyondTheirShareByThePromisesForAnyNumberOfThem) {
+  const Plan plan{.slices = 64};
+  Outcome outcome;
+  outcome.tasks = 1'000'000;
+  outcome.cheats = outcome.wrong = 1'000;
+  outcome.uncorrected = 200;
+  outcome.gained = 1'000;  // Each wrong task is a gain of its price.
+  outcome.established_share = 0.3;
+  EXPECT_DOUBLE_EQ(harm_of(outcome, plan), 2.5);
+
+  outcome.established_share = 0.6;
+  EXPECT_EQ(harm_of(outcome, plan), 0);
+  outcome.wrong_all = 2;
+  EXPECT_DOUBLE_EQ(harm_of(outcome, plan), 2);
+  outcome.honest_convicted = 1;
+  EXPECT_DOUBLE_EQ(harm_of(outcome, plan), 1000);
+}
+
+// Wallets that earn standing do established work, from which the search knows how many they are.
+TEST(Search, SeesHowMuchOfTheEstablishedWorkLaunderersDo) {
+  const Entry* const laundering = find_strategy("laundering");
+  Scene setup = standard_setup(seed, 10'000);
+  Plan plan = laundering->plan();
+  plan.wallets = 15;
+  const double few = play(setup, laundering, plan).established_share;
+  plan.wallets = 100;
+  const double many = play(setup, laundering, plan).established_share;
+
+  EXPECT_GT(few, 0.05);
+  EXPECT_LE(few, promises::established_share_max);
+  EXPECT_GT(many, promises::established_share_max + 0.02);
+}
+
 TEST(Search, EndsWithWhatThereIs) {
   std::uint32_t seen = 0;
   const Found found = search(

@@ -139,7 +139,13 @@ void Attempts::hand_in(std::uint32_t number, const LeasedRun& run, SimulatedJob&
     ++cheats_;
     ++worker.cheated;
   }
-  if (!job.own) parts_.work.add(1);
+  if (!job.own) {
+    parts_.work.add(1);
+    if (context.referee.level(worker.key, context.unix()) == Level::established) {
+      ++established_;
+      attackers_ += worker.attacker ? 1 : 0;
+    }
+  }
   job.delivered[run.task.index].push_back(number);
   const PublicKey key = worker.key;
   // All roots of steps stand for themselves: their digest is that of the result and the worker.

@@ -34,6 +34,11 @@ class Attempts {
 
   // The number of wrong answers that were handed in to honest clients.
   [[nodiscard]] std::uint64_t cheats() const { return cheats_; }
+  // The attackers' share of the results that established workers handed in to honest clients.
+  [[nodiscard]] double established_share() const {
+    return established_ == 0 ? 0
+                             : static_cast<double>(attackers_) / static_cast<double>(established_);
+  }
 
  private:
   [[nodiscard]] Deed deed_of(const SimulatedWorker& worker, const SimulatedJob& job, bool canary);
@@ -45,6 +50,8 @@ class Attempts {
   // The deed that each worker does in its current task.
   std::unordered_map<std::uint32_t, Deed> deeds_;
   std::uint64_t cheats_ = 0;
+  std::uint64_t established_ = 0;  // Results of established workers to honest clients.
+  std::uint64_t attackers_ = 0;    // Those of `established_` that attackers handed in.
 };
 
 }  // namespace weft::trust::attacks

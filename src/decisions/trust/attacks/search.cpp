@@ -17,7 +17,9 @@ namespace {
 constexpr std::array<double, 8> task_shares{1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 1};
 constexpr std::array<std::uint32_t, 7> slices{1, 2, 4, 8, 16, 32, 64};
 constexpr std::array<double, 6> starts{0, 0.3, 0.5, 0.9, 0.99, 0.999};
-constexpr std::array<std::uint32_t, 4> crowds{5, 20, 50, 100};
+// Fifteen wallets beside forty established workers that earn standing do 27 % of the established
+// work; larger crowds do more than the promises allow for, and can only break the others.
+constexpr std::array<std::uint32_t, 4> crowds{5, 15, 50, 100};
 constexpr std::array<double, 4> stakes{0, 200, 1000, 10'000};
 constexpr std::array<double, 5> exits{0, 0.02, 0.1, 0.3, 1};
 constexpr std::array<double, 3> lengths{0.5, 2, 20};
@@ -93,10 +95,14 @@ void evaluate(Candidate& candidate, std::uint64_t seed, std::uint32_t tasks,
 }  // namespace
 
 double harm_of(const Outcome& outcome, const Plan& plan) {
-  double harm = 0;
-  harm = std::max(harm, outcome.uncorrected_share() / promises::wrong_share_max);
+  double harm = outcome.tasks == 0
+                    ? 0
+                    : static_cast<double>(outcome.wrong_all) / static_cast<double>(outcome.tasks) /
+                          promises::wrong_all_share_max;
   harm = std::max(harm, static_cast<double>(outcome.honest_convicted) * 1000);
   harm = std::max(harm, static_cast<double>(outcome.jobs_failed) * 1000);
+  if (outcome.established_share > promises::established_share_max + 0.02) return harm;
+  harm = std::max(harm, outcome.uncorrected_share() / promises::wrong_share_max);
   // A cheat that costs less than the promise is harmful, the more so the less it costs. With too
   // few findings the cost is chance; measures() plays such plans longer.
   const double findings = static_cast<double>(outcome.cheats) * plan.slices / slices_of_a_task;

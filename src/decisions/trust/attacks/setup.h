@@ -74,6 +74,8 @@ struct Outcome {
   double forfeited = 0;         // Held pay that was lost, in prices of a task.
   double slashed = 0;           // Stake that was lost, in prices of a task.
   std::uint32_t convicted = 0;  // Wallets of attackers.
+  // The attackers' share of all results that established workers handed in to honest clients.
+  double established_share = 0;
   std::uint32_t honest_convicted = 0;
   double honest_slashed = 0;
   std::uint64_t honest_refused = 0;  // Right answers of honest workers that a check refused.
