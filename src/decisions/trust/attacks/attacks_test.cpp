@@ -196,7 +196,7 @@ TEST(Search, FindsTheSamePlansFromTheSameSeed) {
   }
 }
 
-TEST(Search, JudgesAttackersBeyondTheirShareByThePromisesForAnyNumberOfThem) {
+TEST(Search, JudgesAttackersBeyondTheirShareByWhatTheyDoToHonestWorkersAndJobs) {
   const Plan plan{.slices = 64};
   Outcome outcome;
   outcome.tasks = 1'000'000;
@@ -205,11 +205,11 @@ TEST(Search, JudgesAttackersBeyondTheirShareByThePromisesForAnyNumberOfThem) {
   outcome.gained = 1'000;  // Each wrong task is a gain of its price.
   outcome.established_share = 0.3;
   EXPECT_DOUBLE_EQ(harm_of(outcome, plan), 2.5);
+  outcome.wrong_all = 3;
+  EXPECT_DOUBLE_EQ(harm_of(outcome, plan), 3);
 
   outcome.established_share = 0.6;
   EXPECT_EQ(harm_of(outcome, plan), 0);
-  outcome.wrong_all = 2;
-  EXPECT_DOUBLE_EQ(harm_of(outcome, plan), 2);
   outcome.honest_convicted = 1;
   EXPECT_DOUBLE_EQ(harm_of(outcome, plan), 1000);
 }

@@ -14,8 +14,7 @@ namespace weft::trust::attacks {
 namespace promises {
 inline constexpr double wrong_all_share_max = 1e-6;
 inline constexpr double wrong_share_max = 1e-4;
-// The attackers' largest share of established work for which wrong_share_max and cost_min are
-// promised.
+// The attackers' largest share of established work for which the promises about wrong tasks hold.
 inline constexpr double established_share_max = 0.3;
 inline constexpr double cost_min = 2;  // As a multiple of a task's price.
 inline constexpr double slowdown_max = 1.3;

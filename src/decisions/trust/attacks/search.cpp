@@ -95,13 +95,12 @@ void evaluate(Candidate& candidate, std::uint64_t seed, std::uint32_t tasks,
 }  // namespace
 
 double harm_of(const Outcome& outcome, const Plan& plan) {
-  double harm = outcome.tasks == 0
-                    ? 0
-                    : static_cast<double>(outcome.wrong_all) / static_cast<double>(outcome.tasks) /
-                          promises::wrong_all_share_max;
-  harm = std::max(harm, static_cast<double>(outcome.honest_convicted) * 1000);
+  double harm = static_cast<double>(outcome.honest_convicted) * 1000;
   harm = std::max(harm, static_cast<double>(outcome.jobs_failed) * 1000);
   if (outcome.established_share > promises::established_share_max + 0.02) return harm;
+  if (outcome.tasks > 0)
+    harm = std::max(harm, static_cast<double>(outcome.wrong_all) /
+                              static_cast<double>(outcome.tasks) / promises::wrong_all_share_max);
   harm = std::max(harm, outcome.uncorrected_share() / promises::wrong_share_max);
   // A cheat that costs less than the promise is harmful, the more so the less it costs. With too
   // few findings the cost is chance; measures() plays such plans longer.

@@ -31,8 +31,9 @@ struct Candidate {
 };
 
 // Returns the harm of an outcome relative to the promises: at 1 the first promise breaks. The
-// promises about any wrong task and about its cost count only if the attackers did at most
+// promises about accepted wrong tasks and about their cost count only if the attackers did at most
 // established_share_max of the established work, and 2 % more, because cheats are a little faster.
+// The promises about honest workers and jobs count always.
 [[nodiscard]] double harm_of(const Outcome& outcome, const Plan& plan);
 // Describes in words the numbers that the search varies.
 [[nodiscard]] std::string describe(const Candidate& candidate);
