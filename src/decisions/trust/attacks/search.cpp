@@ -97,8 +97,8 @@ double harm_of(const Outcome& outcome, const Plan& plan) {
   harm = std::max(harm, outcome.uncorrected_share() / promises::wrong_share_max);
   harm = std::max(harm, static_cast<double>(outcome.honest_convicted) * 1000);
   harm = std::max(harm, static_cast<double>(outcome.jobs_failed) * 1000);
-  // A cheat that costs less than the promise is harmful, the more so the less it costs. With too
-  // few findings the cost is chance; measures() plays such plans longer.
+  // A plan whose cheats cost less than promised is harmful; the less they cost, the more harmful it
+  // is. With too few findings the measured cost is chance; measures() plays such plans longer.
   const double findings = static_cast<double>(outcome.cheats) * plan.slices / slices_of_a_task;
   if (outcome.wrong >= 10 && findings >= findings_min)
     harm = std::max(harm, 1 + (promises::cost_min - outcome.cost()) / promises::cost_min);
@@ -152,9 +152,9 @@ Found search(const SearchOptions& options,
     for (std::uint32_t i = 1; i < options.threads; ++i) threads.emplace_back(work);
     work();
   };
-  // Half of the evaluations are random plans. Then follow generations of neighbours of the best
-  // plans: a whole generation is made before it is played, so that the number of threads changes
-  // nothing.
+  // Half of the evaluations are random plans. The other half are generations of neighbours of the
+  // best plans. A whole generation is made before any of it is played, so that the number of
+  // threads does not change the plans.
   const std::uint32_t blind = options.evaluations / 2;
   std::uint32_t played_so_far = 0;
   std::vector<Candidate> generation;

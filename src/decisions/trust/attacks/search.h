@@ -1,5 +1,6 @@
-// Searches for the attack that does the most harm: random plans first, then hill climbing from the
-// best. Evaluations run on SearchOptions::threads threads; the same seed gives the same plans.
+// Searches for the attack that does the most harm: first with random plans, then by hill climbing
+// from the best plans. Evaluations run on SearchOptions::threads threads; equal seeds give equal
+// plans.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ struct Candidate {
   Outcome outcome;
 };
 
-// Returns the harm of an outcome relative to the promises. The first promise breaks at 1.
+// Returns the harm of an outcome relative to the promises. A harm of 1 or more breaks a promise.
 [[nodiscard]] double harm_of(const Outcome& outcome, const Plan& plan);
 // Describes in words the numbers that the search varies.
 [[nodiscard]] std::string describe(const Candidate& candidate);
