@@ -168,7 +168,7 @@ KeyAdmission KeyRing::admit(const Hash& hash, const KeyUse& use, Instant now) {
   const auto refuse = [&](ErrorCode code, std::string message, Duration retry) {
     if (!out.refused) out.refused = {.error = {code, std::move(message)}, .retry = retry};
   };
-  // A day: a budget does not recover by waiting, but clients want a number.
+  // Clients expect a waiting time, although waiting does not renew a budget: they are told one day.
   constexpr Duration long_wait = std::chrono::hours(24);
   if (key.tokens_max > 0 && key.tokens + entry->tokens_held + use.tokens_worst > key.tokens_max) {
     refuse(

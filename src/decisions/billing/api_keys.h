@@ -35,7 +35,8 @@ inline constexpr std::string_view api_key_prefix = "weft-";
 // The prefix of a key whose requests no other endpoint may answer. The secret itself says so, so
 // that neither its bearer nor a stored row can change it.
 inline constexpr std::string_view key_prefix_here = "weft-here-";
-// The prefix of the ids of such keys, so that lists show it, too.
+// The prefix of the ids of keys whose requests no other endpoint may answer. Lists of keys show
+// ids, not secrets.
 inline constexpr std::string_view id_prefix_here = "here-";
 // A new secret: a prefix and 32 random bytes in base58.
 [[nodiscard]] std::string new_api_secret(bool stays_here = false);
@@ -78,8 +79,8 @@ class KeyRing {
   // Adds a key. Fails with already_exists for a known id, and with resource_exhausted beyond
   // keys_max.
   [[nodiscard]] Result<> add(ApiKey key);
-  // Succeeds if a client may make one more key. Fails with resource_exhausted beyond its own share
-  // or the limit of all.
+  // Succeeds if a client may make one more key. Fails with resource_exhausted beyond the client's
+  // own share or the limit for all clients.
   [[nodiscard]] Result<> may_add(const PublicKey& owner) const;
   // Revokes a key. Fails with not_found if there is no such key, and with permission_denied if
   // `who` does not own the key. An empty `who` is the operator, who may revoke any key.

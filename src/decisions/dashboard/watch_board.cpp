@@ -39,11 +39,11 @@ void WatchBoard::touch(const TaskId& task) {
 }
 
 void WatchBoard::ended(const WatchSource& source, const JobId& id, watch::Job head) {
-  // The state shown before the last watcher left is out of date.
+  // Without a watcher the board is not updated, so that its state of the job is out of date.
   if (const auto found = jobs_.find(id); found != jobs_.end() && !watched_) forget(found);
   Shown& job = jobs_.contains(id) ? jobs_.at(id) : show(source, id);
   look_again(source, id, job);
-  // No worker runs the remaining tasks any more.
+  // The job has ended, so that no worker runs its remaining tasks.
   for (std::uint32_t i = 0;
        i < job.tasks.size() && head.state != "done" && head.state != "corrected"; ++i) {
     if (job.tasks[i] != watch::TaskState::leased && job.tasks[i] != watch::TaskState::checking)

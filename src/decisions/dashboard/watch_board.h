@@ -51,21 +51,24 @@ class WatchSource {
 class WatchBoard {
  public:
   static constexpr std::size_t jobs_max = 64;
-  static constexpr std::size_t ended_max = 16;  // The jobs among them that have ended.
+  static constexpr std::size_t ended_max = 16;  // Shown jobs that have ended.
   static constexpr std::size_t tasks_max = 1'000'000;
 
   WatchHistory history;
 
-  // --- Hooks for the core. A task was leased, delivered, accepted, refused or lost.
+  // --- Hooks for the core. Call touch() when a task was leased, delivered, accepted, refused or
+  // lost.
   void touch(const TaskId& task);
-  // A running job ends now, in the state of `head`. The board looks at its tasks for the last time.
+  // Call it when a running job ends, in the state of `head`. The board looks at the job's tasks for
+  // the last time.
   void ended(const WatchSource& source, const JobId& id, protocol::watch::Job head);
 
-  // A job that has ended has other results now. `head` is used if the job is no longer shown.
+  // Call it when the results of an ended job have changed. `head` is used if the job is no longer
+  // shown.
   void corrected(const JobId& id, protocol::watch::Job head);
 
-  // Looks at everything that may have changed. The delta has the next sequence number, unless
-  // nothing changed.
+  // Looks at everything that may have changed. The delta gets the next sequence number only if
+  // something changed.
   [[nodiscard]] protocol::watch::Delta advance(const WatchSource& source, UnixMillis time);
   // The state as of the last advance().
   [[nodiscard]] protocol::watch::Snapshot snapshot() const;

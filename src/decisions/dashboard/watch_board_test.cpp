@@ -1,6 +1,6 @@
 // The reports to watchers are consistent: a snapshot and the deltas after it give the state of the
-// network, whatever happens between two looks. The source is scripted; all reports pass through the
-// texts of the wire.
+// network, whatever happens between two calls of advance(). The source is scripted; all reports are
+// written to JSON and read again, as on the wire.
 #include "decisions/dashboard/watch_board.h"
 
 #include <gmock/gmock.h>

@@ -13,7 +13,7 @@ void WatchHistory::accepted(Duration latency, MicroCredits paid) {
 void WatchHistory::roll(UnixMillis time, const Gauges& gauges) {
   const std::int64_t second = time / 1000;
   if (second_ == 0)
-    second_ = second - 1;  // The first call: earlier events belong to the second before.
+    second_ = second - 1;  // In the first call, earlier events belong to the previous second.
   // A clock that was set forward makes no more rows than are kept.
   second_ = std::max(second_, second - static_cast<std::int64_t>(seconds_max));
   for (; second_ < second; ++second_) end_row(gauges);

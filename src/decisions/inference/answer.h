@@ -15,17 +15,18 @@
 
 namespace weft::inference {
 
-// The work that one worker did for an answer, also as a member of a chain that was lost before the
+// The work that one worker did for an answer. It includes work in chains that were lost before the
 // answer ended.
 struct WorkShare {
   PublicKey worker;
   std::uint64_t work = 0;  // The work, in tokens times layers.
   friend bool operator==(const WorkShare&, const WorkShare&) = default;
 };
-// Fingerprints, by the number of the answer's tokens before each.
+// Fingerprints, each by the number of the answer's tokens that precede it.
 using Prints = std::map<std::uint32_t, ByteVector>;
-// Adds the fingerprints that a worker sends of an answer of `answered` tokens so far. Keeps at most
-// one for every 16 tokens and 16 more, which is twice the number that an answer has.
+// Adds the fingerprints that a worker sends with an answer of `answered` tokens so far. Keeps at
+// most 16 fingerprints and one more for every 16 tokens, which is twice the number that an answer
+// has.
 void keep_prints(Prints& prints, const std::vector<protocol::serving::Print>& told,
                  std::size_t answered);
 
@@ -51,7 +52,7 @@ struct AnswerEnd {
   std::uint32_t answer_tokens = 0;
   std::uint32_t shards = 0;   // The number of members of the chain that began the answer.
   std::uint32_t resumed = 0;  // The number of times that the answer continued after a loss.
-  // Keys of the members of the chain that ended it, in the chain's order.
+  // Keys of the members of the chain that ended the answer, in the chain's order.
   std::vector<std::string> workers{};
   std::string transport{};  // The way of their hops: "self", "relay", "webrtc" or "tcp".
   // The trust in the answer: "anyone" if newcomers may have answered; "pending" if trusted workers
@@ -59,7 +60,7 @@ struct AnswerEnd {
   // audit has refuted it.
   std::string trust{};
   std::uint64_t seed = 0;  // The seed that the tokens were drawn with.
-  // Data that the answer is paid and checked by.
+  // The data for the pay and the checks of the answer.
   std::vector<WorkShare> work{};
   std::vector<std::int32_t> answered{};
   Prints prints{};
@@ -67,7 +68,7 @@ struct AnswerEnd {
   // True if processors computed the answer in f32, so that its fingerprints have a smaller
   // tolerance.
   bool exact = false;
-  std::optional<Pipeline> pipeline{};  // Set if one chain gave all of its tokens.
+  std::optional<Pipeline> pipeline{};  // Set if one chain gave all tokens of the answer.
 
   // The number of tokens whose fingerprints are checked. A vector has one fingerprint, before any
   // token.

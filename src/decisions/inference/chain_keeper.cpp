@@ -45,7 +45,7 @@ void ChainKeeper::advance(ChainId id, Instant now) {
 
 void ChainKeeper::mend(ChainId id, Instant now) {
   Chain& chain = tables_.chains.at(id);
-  ++chain.epoch;  // Messages of the old epoch are too late.
+  ++chain.epoch;  // Messages of the old epoch are now ignored.
   chain.state = ChainState::loading;
   chain.since = chain.changed = now;
   for (ChainMember& member : chain.members) {
@@ -157,7 +157,7 @@ void ChainKeeper::on(ServingId session, const wire::Linked& message, Instant now
     if (other < chain->members.size())
       tables_.lines.set_relayed(session, chain->members[other].worker, now);
   }
-  // The transport of the chain is that of its slowest line.
+  // The transport of the chain is that of its slowest line: the relay, if any line needs it.
   if (chain->transport.empty() || message.line == "relay") chain->transport = message.line;
   advance(ChainId(message.chain), now);
 }
@@ -166,23 +166,24 @@ void ChainKeeper::on(ServingId session, const wire::Broken& message, Instant now
   const Chain* const chain = tables_.chains.find(message.chain, message.epoch);
   if (chain == nullptr || chain->member_of(session) == nullptr) return;
   log_warning("A chain of {} is broken: {}", chain->model, message.message);
-  // The report of one member does not prove another guilty: the chain is formed again, if possible
-  // without the two as neighbours.
+  // The report of one member does not prove that the other is guilty. The chain is formed again, if
+  // possible without the two workers as neighbours.
   if (message.member < chain->members.size())
     tables_.lines.separate(tables_.workers.key(session),
                            tables_.workers.key(chain->members[message.member].worker), now);
   dissolve(ChainId(message.chain), now);
 }
 
-// Links the members again in a new epoch, which continues after what may be lost and relays the
-// broken line. If one of its two members is dead, the connection of that member will break, too.
+// Links the members again in a new epoch. The broken line is then relayed, and each request
+// continues after the tokens that it has. If one of its two members is dead, the connection of that
+// member will break, too.
 void ChainKeeper::on(ServingId session, const wire::Parted& message, Instant now) {
   const Chain* const chain = tables_.chains.find(message.chain, message.epoch);
   if (chain == nullptr || chain->state == ChainState::loading ||
       message.member >= chain->members.size() || chain->member_of(session) == nullptr)
     return;
   const ServingId other = chain->members[message.member].worker;
-  // The line is relayed already, so this report must not lead to another link, or it never ends.
+  // If the line is already relayed, another link would lead to another such report, without end.
   if (tables_.lines.is_relayed(session, other, now)) {
     log_warning(
         "A worker reports that a direct line in a chain of the model {} broke, although it has no "

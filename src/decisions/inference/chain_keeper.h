@@ -1,8 +1,8 @@
-// Chains from their first load to their end: they are loaded, linked, mended after a loss, changed
-// to a better one, and dissolved.
+// Keeps chains from their first load to their end: they are loaded, linked, mended after a loss,
+// changed to a better one, and dissolved.
 //
-// Not for several threads. This class does not decide about a chain's requests and its model: the
-// ChainOwner is told, and may call back.
+// Not for several threads. This class does not decide about a chain's requests and its model: it
+// tells the ChainOwner, which may call back.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace weft::inference {
 class ChainOwner {
  public:
   virtual ~ChainOwner() = default;
-  // The chain can answer. Requests that it was answering before continue.
+  // The chain can answer. Requests that it was answering before it was linked again continue.
   virtual void ready(ChainId id, Instant now) = 0;
-  // The chain no longer exists, and its requests have no chain.
+  // The chain no longer exists, so that its requests need another chain.
   virtual void dissolved(const Chain& chain, Instant now) = 0;
 };
 
@@ -39,7 +39,8 @@ class ChainKeeper {
   // Moves the chain from loading to linking and from linking to ready, if all its members have done
   // their part.
   void advance(ChainId id, Instant now);
-  // Puts the layers of every lost member on another worker. Dissolves the chain if there is none.
+  // Puts the layers of every lost member on another worker. Dissolves the chain if no worker has
+  // room.
   void mend(ChainId id, Instant now);
   // Changes the chain's members. Members that stay as they are keep their layers; new members load
   // theirs. Requests continue after the tokens that they have.
@@ -56,7 +57,7 @@ class ChainKeeper {
 
  private:
   void load(ChainId id, ChainMember& member);
-  // Puts the layers of a lost member on another worker. Returns false if there is none.
+  // Puts the layers of a lost member on another worker. Returns false if no worker has room.
   [[nodiscard]] bool replace(ChainId id, ChainMember& member);
 
   DeskTables& tables_;

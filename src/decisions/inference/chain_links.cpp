@@ -45,7 +45,7 @@ wire::Link ChainLinks::link_of(ChainId id, std::uint32_t index, Instant now) con
     const ServingWorker& worker = tables_.workers.at(other.worker);
     wire::Member member{
         .worker = worker.key, .shard = other.shard.number(), .lines = worker.offer.lines};
-    // Two members get a token unless they must use the relay.
+    // Two members get a token for a direct line, unless they must use the relay.
     if (i != index && !tables_.lines.is_relayed(self.worker, other.worker, now))
       member.token = token_of(id, chain.epoch, index, i);
     link.members.push_back(std::move(member));

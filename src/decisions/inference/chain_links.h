@@ -20,8 +20,8 @@ class ChainLinks {
 
  private:
   [[nodiscard]] protocol::serving::Link link_of(ChainId id, std::uint32_t index, Instant now) const;
-  // Returns the token of the line between two members for one epoch. No other program can make the
-  // token, and it is valid for no other line.
+  // Returns the token of the line between two members for one epoch. Only this coordinator can make
+  // the token, and it is valid for no other line.
   [[nodiscard]] std::string token_of(ChainId id, std::uint32_t epoch, std::uint32_t a,
                                      std::uint32_t b) const;
 

@@ -40,15 +40,15 @@ bool ChainPlanning::form(const std::string& model, Whom whom, Instant now) {
   ++tables_.counters.plans;
   const DeskSettings& settings = tables_.settings;
   const ModelCard& card = tables_.models.at(model);
-  // A further chain consists of workers that do not serve the model yet.
+  // A further chain consists of workers that serve the model in no other chain.
   std::vector<Candidate> workers = tables_.shards.candidates({}, whom);
   std::erase_if(workers, [&](const Candidate& one) {
     return tables_.shards.any_of(tables_.workers.at(one.session), [&](const Shard& shard) {
       return shard.chain && shard.model == card.name;
     });
   });
-  // The plan makes as many chains as the waiting requests fill. The first chain of a model is
-  // planned for one prompt.
+  // The plan is made for as many chains as the waiting requests would fill, at most 64. If they
+  // fill only one, `hybrid` plans one chain for a single prompt.
   const std::size_t full =
       (requests_.demand(model).waiting + settings.sequences - 1) / settings.sequences;
   const auto waiting = static_cast<std::uint32_t>(std::clamp<std::size_t>(full, 1, 64));
@@ -122,7 +122,7 @@ void ChainPlanning::form_where_needed(const std::string& model, Instant now) {
     return;
   }
   if (!demand.since || now_serving.has_room) return;
-  // A retiring chain still exists and is kept.
+  // A retiring chain is kept, which is faster than forming another one.
   if (now_serving.retiring) {
     tables_.chains.at(now_serving.retiring).retiring = false;
     plan.busy = now;
@@ -158,7 +158,7 @@ void ChainPlanning::shrink(const std::string& model, Instant now) {
   std::size_t demand = requests_.demand(model).waiting, capacity = 0;
   for (const auto& [id, chain] : tables_.chains.all()) {
     if (chain.model != model) continue;
-    // Newcomers' chains are never retired.
+    // If newcomers do not answer clients, their chains are never retired.
     if (!settings.newcomers_answer && !chain.trusted && !tables_.chains.is_trusted(chain)) continue;
     demand += chain.requests.size();
     if (!chain.retiring) {

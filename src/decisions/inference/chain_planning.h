@@ -1,6 +1,6 @@
-// The number of chains of a model. It is at least one. It grows if requests wait and all chains are
-// full, and shrinks if fewer chains would be enough. The conditions for growing and for shrinking
-// differ by a time and a share of load, so that short changes of demand move nothing. Newcomers
+// Decides the number of chains of a model, which is at least one. It grows if requests wait and all
+// chains are full, and shrinks if fewer chains would be enough. Growing and shrinking have
+// different thresholds of time and load, so that short changes of demand change nothing. Newcomers
 // form chains for shadow requests beside chains of trusted workers.
 #pragma once
 
@@ -21,23 +21,23 @@ class ChainPlanning {
       : tables_(tables), keeper_(keeper), requests_(requests) {}
 
   void add_model(const std::string& model, Instant now);
-  // The model's file has changed: its chain is planned again at once.
+  // Call it when the model's file has changed: its chain is planned again at once.
   void model_changed(const std::string& model);
   // Forms no chain of the model from now on.
   void stop(const std::string& model);
   void remove_model(const std::string& model);
 
   void form_where_needed(const std::string& model, Instant now);
-  // Retires the chain with the fewest requests if, for long enough, all requests were fewer than a
-  // share of what one chain less could take. A retiring chain gets no more requests and is
-  // dissolved when it has none.
+  // Retires the chain with the fewest requests if, for shrink_after, the model had fewer requests
+  // than shrink_share of the capacity that would remain without one chain. A retiring chain gets no
+  // more requests and is dissolved when it has none.
   void shrink(const std::string& model, Instant now);
 
-  // Memory became free: all models may be planned again.
+  // Call it when memory became free: all models may be planned again.
   void room_was_made();
-  // A worker could not load its part of the model.
+  // Call it when a worker could not load its part of the model.
   void refused(const std::string& model, const std::string& why, Instant now);
-  // A chain of the model is ready.
+  // Call it when a chain of the model is ready.
   void served(const std::string& model);
   // The reason why the last chain could not be formed; empty if it could.
   [[nodiscard]] const std::string& trouble(const std::string& model) const;
@@ -47,8 +47,8 @@ class ChainPlanning {
     std::string trouble{};
     Instant retry{};         // The earliest time of a new chain.
     Instant shadow_retry{};  // The earliest time of a new chain of newcomers.
-    PlanBackoff backoff{};   // When a failed plan of the model's first chain is tried again.
-    Instant busy{};          // When all chains of the model were last needed.
+    PlanBackoff backoff{};   // Times the tries of the model's first chain.
+    Instant busy{};          // The last time when all chains were needed.
   };
   // The chains that serve a model's requests, or only its requests for trusted workers.
   struct Serving {
@@ -57,11 +57,12 @@ class ChainPlanning {
     ChainId retiring{};
   };
   [[nodiscard]] Serving serving(const std::string& model, bool trusted_only) const;
-  // Forms chains for the requests that wait. Returns false if there is no room; the plan says why.
+  // Forms chains for the requests that wait. If there is no room, returns false and sets
+  // Plan::trouble.
   [[nodiscard]] bool form(const std::string& model, Whom whom, Instant now);
   [[nodiscard]] std::string trouble_of(const std::string& model, Whom whom) const;
-  // Forms chains of newcomers beside a chain of trusted workers. They repeat its answers and so
-  // show what they can do.
+  // Forms chains of newcomers beside a chain of trusted workers. Newcomers repeat its answers,
+  // which shows how well they work.
   void form_shadow_chains(const std::string& model, Instant now);
 
   DeskTables& tables_;

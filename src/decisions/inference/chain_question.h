@@ -1,4 +1,4 @@
-// The question of which workers could serve a model, as input of placement.h.
+// The workers and lines that a placement chooses from, as input of placement.h.
 #pragma once
 
 #include <span>

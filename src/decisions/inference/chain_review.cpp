@@ -73,7 +73,7 @@ std::optional<std::vector<Placed>> ChainReview::better(ChainId id, Instant now) 
   const Chain& chain = tables_.chains.at(id);
   const ModelCard& card = tables_.models.at(chain.model);
   if (makes_vectors(card)) return std::nullopt;
-  // Compares the chain only if all its members have been measured.
+  // The chain is compared only if the speed of each member has been measured.
   for (const ChainMember& member : chain.members) {
     const ServingWorker* const worker = tables_.workers.find(member.worker);
     if (worker == nullptr || worker->gb_per_s == 0) return std::nullopt;

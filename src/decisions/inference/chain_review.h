@@ -1,5 +1,5 @@
-// Changes chains for better ones, after a worker became slow or a better one came. A chain is
-// changed only if several looks in a row find a better one, and not soon after its last change.
+// Changes chains for better ones, after a worker became slow or a faster one joined. A chain is
+// changed only if several looks in a row find a better chain, and not soon after its last change.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ class ChainReview {
 
   // Looks for better chains. Does nothing before DeskSettings::look_every has passed.
   void look(Instant now);
-  // Takes in the measured times of layers, by which chains are compared.
+  // Takes in the measured times of layers, which chains are compared by.
   void heard(ServingId session, const std::vector<protocol::serving::ShardPace>& paces);
 
  private:

@@ -2,7 +2,7 @@
 // and the requests that it answers.
 //
 // Not for several threads. Invariant: the members of a chain hold all layers of its model in order,
-// each on another worker; inconsistency() says so if not.
+// each on another worker; inconsistency() reports a chain that breaks this.
 #pragma once
 
 #include <cstddef>
@@ -38,12 +38,12 @@ struct Chain {
   std::vector<ChainMember> members{};
   std::set<RequestId> requests{};
   Instant since{};     // The time at which the present state began.
-  Instant progress{};  // The last token or answer, or the last request that was handed to it.
+  Instant progress{};  // The last token or answer, or the last request that the chain was given.
   std::string transport{};
   bool trusted = false;     // Made for clients that ask for trusted workers.
   bool retiring = false;    // Gets no more requests and is dissolved when it has none.
   Instant changed{};        // The time at which the chain's members changed last.
-  std::uint32_t looks = 0;  // Looks in a row that found a better chain.
+  std::uint32_t looks = 0;  // The number of looks in a row that found a better chain.
 
   [[nodiscard]] std::set<ServingId> workers() const;
   // The member that runs on this worker; null if there is none.
@@ -56,10 +56,10 @@ class ChainTable {
              const ShardTable& shards)
       : settings_(settings), models_(models), workers_(workers), shards_(shards) {}
 
-  // A number that no chain, audit or search had before.
+  // Returns a number that no chain, audit or search had before.
   [[nodiscard]] ChainId next_id() { return ++ids_; }
   Chain& add(ChainId id, Chain chain);
-  // Takes the chain, which must exist, out of the table.
+  // Removes the chain, which must exist, and returns it.
   [[nodiscard]] Chain take(ChainId id);
 
   [[nodiscard]] bool contains(ChainId id) const { return chains_.contains(id); }
@@ -86,7 +86,7 @@ class ChainTable {
   // True if the chain would take another request of its model.
   [[nodiscard]] bool has_place(const Chain& chain) const;
   // The commitments of the members for the answer that their frames name by `sequence`. No value if
-  // they commit to nothing.
+  // the members do not commit.
   [[nodiscard]] std::optional<Pipeline> pipeline_of(ChainId id, std::uint32_t sequence) const;
   // The type of hidden states between the workers of a model.
   [[nodiscard]] const std::string& wire_of(const std::string& model) const;

@@ -38,7 +38,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
 
 void Desk::remove_model(const std::string& name, Instant now) {
   if (!parts_->tables.models.contains(name)) return;
-  parts_->planning.stop(name);  // Chains that are dissolved now are not formed again.
+  parts_->planning.stop(name);  // No chain of the model is formed while its chains are dissolved.
   parts_->audits.end_of_model(name);
   parts_->requests.end_all(name, now);
   parts_->stop_serving(name, now);
@@ -130,8 +130,8 @@ void Desk::tick(Instant now) {
   parts_->review.look(now);
 }
 
-// A pulse after the last message of a worker. No time limit of the desk is so exact that it needs
-// an alarm of its own.
+// The deadline is one pulse after the last message of the worker that was heard longest ago. The
+// desk's time limits need no exact alarms: tick() checks them all.
 std::optional<Instant> Desk::next_deadline() const {
   const auto& workers = parts_->tables.workers.all();
   if (workers.empty() && parts_->requests.empty()) return std::nullopt;

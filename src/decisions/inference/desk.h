@@ -1,6 +1,6 @@
 // The serving of language models as decisions: the layers that each worker holds, the chains that
-// workers form, the chain that answers a request, and the continuation of an answer when a worker
-// is lost in the middle of it.
+// workers form, the chain that answers a request, and the continuation of an answer whose worker is
+// lost.
 //
 //   desk.join(session, key, offer, now);
 //   desk.hear(session, message, now);
@@ -11,11 +11,11 @@
 //
 // A chain of one worker holds a whole model. After a loss the chain is mended: the lost layers go
 // to another worker, all members are linked again, and each request continues after the tokens that
-// it has. The desk hands events to its parts, each of which has one task and a header of its own
+// it has. The desk hands events to its parts, each of which has one task and its own header
 // (README.md). The tables that the parts share are desk_tables.h.
 //
-// Pure: no socket, clock or thread. Effects go through DeskWorld at once and must not call back.
-// Bounds: DeskSettings. Every request ends with exactly one ended().
+// Pure: no socket, clock or thread. Effects are carried out at once by DeskWorld, which must not
+// call back. Bounds: DeskSettings. Every request ends with exactly one ended().
 #pragma once
 
 #include <memory>
@@ -68,7 +68,7 @@ class Desk {
   // Searches for the guilty stage of a chain whose answer was refuted (stage_trace.h). Ends with
   // one DeskWorld::traced().
   void trace(TraceRequest request, Instant now);
-  // Closes this worker's connections: it serves no more.
+  // Closes this worker's connections, so that it serves no more.
   void expel(const PublicKey& worker, const std::string& why, Instant now);
 
   void tick(Instant now);
@@ -80,8 +80,8 @@ class Desk {
   [[nodiscard]] std::vector<ServedWorker> workers() const;
   [[nodiscard]] std::vector<ServedChain> chains() const;
   [[nodiscard]] const ServingCounters& counters() const;
-  // The first violated invariant between the tables, as a sentence; empty if all hold. For tests,
-  // after every event: it looks at everything.
+  // The first violated invariant between the tables, as a sentence; empty if all hold. It is meant
+  // for tests, after every event, because it examines all tables.
   [[nodiscard]] std::string inconsistency() const;
 
  private:

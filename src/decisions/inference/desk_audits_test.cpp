@@ -1,5 +1,5 @@
-// Audits: other workers read answers once more. Tests which workers are asked, in which order, and
-// what follows if one leaves.
+// Tests audits, in which other workers read answers again: which workers are asked, in which order,
+// and what happens if one leaves.
 #include "decisions/inference/test_desk.h"
 
 namespace weft::inference {
@@ -39,7 +39,7 @@ TEST(DeskAudits, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
   EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
 }
 
-// A member could send a fingerprint for each of the million tokens that an answer may have.
+// An answer may have a million tokens, and a member could send a fingerprint for each of them.
 TEST(DeskAudits, KeepsNoMoreFingerprintsThanAnAnswerHas) {
   Network network;
   network.join(1);

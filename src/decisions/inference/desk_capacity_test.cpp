@@ -1,5 +1,5 @@
-// The number of requests that a chain of several workers answers at a time: that of its member with
-// the fewest sequences, because each member has set memory aside for its own number.
+// Tests how many requests a chain of several workers answers at a time: the number of its member
+// with the fewest sequences, because each member has set memory aside for its own number.
 #include "decisions/inference/placement.h"
 #include "decisions/inference/test_desk.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 ModelCard with_cache() {
   ModelCard one = card("m");
-  one.cache_bytes = 1 << 10;  // Bytes of a layer and a position.
+  one.cache_bytes = 1 << 10;  // Bytes for each position in each layer.
   return one;
 }
 
@@ -45,7 +45,8 @@ TEST(DeskCapacity, APartOfAChainHasRoomForEachOfItsSequencesAtFullLength) {
     EXPECT_LE(load.sequences, 64u);
     EXPECT_LE(bytes(load.sequences), memory_mb << 20);
     const std::uint64_t may =
-        bytes(2) + ((memory_mb << 20) - bytes(2)) / 2;  // Half, which is DeskSettings::cache_share.
+        // Half of the rest: DeskSettings::cache_share is 0.5.
+        bytes(2) + ((memory_mb << 20) - bytes(2)) / 2;
     EXPECT_LE(bytes(load.sequences), may);
     EXPECT_TRUE(load.sequences == 64 || bytes(load.sequences * 2) > may) << memory_mb;
   }
@@ -67,7 +68,8 @@ TEST(DeskCapacity, AWorkerThatTakesFewerGivesTheRestOfItsMemoryBack) {
   EXPECT_GT(free[1], free[0]);
 }
 
-// Forty requests are answered at a time: the eleventh does not wait for the first ten.
+// The worker answers forty requests at a time, so that the eleventh does not wait for the first
+// ten.
 TEST(DeskCapacity, ADeadlineCountsTheRequestsThatAWorkerAnswersTogether) {
   Network network({.sequences = 2, .batch = 40});
   network.sequences = 40;

@@ -1,5 +1,5 @@
-// Lines and heartbeats, and their effects: tokens for pairs of members, a line that breaks, and
-// chains that change when a worker slows down or a better one comes.
+// Tests lines and heartbeats: tokens for pairs of members, a line that breaks, and chains that
+// change when a worker slows down or a better one joins.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 namespace wire = protocol::serving;
 using namespace std::chrono_literals;
 
-// A network of workers that do as they are told and send two heartbeats a second. A layer takes
-// `ms` on each.
+// A network of workers that obey all messages and send two heartbeats a second. A layer takes `ms`
+// on each worker.
 class LinesNetwork : public DeskWorld {
  public:
   explicit LinesNetwork(DeskSettings settings = {}) : desk(*this, std::move(settings)) {}

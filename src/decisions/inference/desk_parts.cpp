@@ -47,7 +47,8 @@ void Desk::Parts::lose_worker(ServingId session, Instant now) {
     if (const ChainId chain = tables.shards.at(shard).chain) chains.insert(chain);
     tables.shards.forget(shard);
   }
-  // No chain of the worker takes a request while another one is formed again.
+  // All chains of the worker stop taking requests before the first of them is mended, so that none
+  // of them gets the requests of another.
   for (const ChainId id : chains) {
     if (Chain* const chain = tables.chains.find(id)) chain->state = ChainState::loading;
   }
@@ -99,7 +100,7 @@ void Desk::Parts::on(ServingId session, const wire::Unloaded& message, Instant n
   if (audits.unloaded(chain, message.message) || searches.failed(chain, session, now)) return;
   planning.refused(tables.chains.at(chain).model, message.message, now);
   keeper.dissolve(chain, now);
-  // The worker has less room than it offered.
+  // The worker has less memory than it offered.
   if (message.code == to_string(ErrorCode::out_of_memory) ||
       message.code == to_string(ErrorCode::resource_exhausted)) {
     ServingWorker& worker = tables.workers.at(session);
@@ -171,7 +172,7 @@ void Desk::Parts::on_hop(ServingId session, ByteVector bytes, Instant now) {
   tables.world.send_hop(members[frame->to].worker, std::move(bytes));
 }
 
-// --- What must hold
+// --- Invariants.
 
 std::string Desk::Parts::inconsistency_of_owners() const {
   for (const auto& [id, shard] : tables.shards.all()) {

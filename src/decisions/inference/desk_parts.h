@@ -21,12 +21,12 @@ class Desk::Parts final : private ChainOwner {
  public:
   Parts(DeskWorld& world, DeskSettings settings) : tables(world, std::move(settings)) {}
 
-  // The worker is gone: its chains are mended, and its audits end.
+  // Removes a worker that is gone: its chains are mended, and its audits end.
   void lose_worker(ServingId session, Instant now);
-  // Loses the worker and closes its connection, too.
+  // Closes the worker's connection and removes the worker.
   void close(ServingId session, const std::string& why, Instant now);
   void lose_silent(Instant now);
-  // Dissolves everything that serves the model. Its requests stay.
+  // Dissolves the chains and standby shards of the model. Its requests stay.
   void stop_serving(const std::string& model, Instant now);
 
   // The messages of connected workers, one function for each kind.

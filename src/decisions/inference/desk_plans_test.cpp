@@ -1,11 +1,11 @@
-// The number of plans for models that no worker has room for.
+// Tests the number of plans for models for which no worker has room.
 #include "decisions/inference/test_desk.h"
 
 namespace weft::inference {
 namespace {
 
-// The number of plans in a minute of pulses, for 20 models of 70 MiB that fit nowhere on 10 workers
-// of 1 MiB.
+// Returns the number of plans in a minute of pulses, for 20 models of 70 MiB and 10 workers of 1
+// MiB, on which no model fits.
 std::uint64_t plans_of_a_minute(DeskSettings settings) {
   Network network(std::move(settings));
   for (ServingId id = 1; id <= 10; ++id) network.join(id, 1);
@@ -18,7 +18,7 @@ std::uint64_t plans_of_a_minute(DeskSettings settings) {
 TEST(DeskPlans, AModelThatFitsNowhereIsPlannedEverMoreSeldom) {
   // The plan of each model is tried again after 0.5, 1, 2, 4, 8, 16 and 32 seconds.
   EXPECT_LE(plans_of_a_minute({}), 20u * 8);
-  // Without the back-off the desk plans at every look, which is ten times a second.
+  // Without the back-off the desk plans at every tick, which is ten times a second.
   EXPECT_GE(plans_of_a_minute({.plan_again = {.first = 0s, .longest = 0s}}), 20u * 600);
 }
 
@@ -37,7 +37,7 @@ TEST(DeskPlans, AWorkerWithRoomIsUsedAtOnce) {
   Network network;
   network.join(1, 1);
   network.desk.put_model(card("m"), network.time);
-  network.pass(50s);  // The next plan by itself is half a minute away.
+  network.pass(50s);  // The back-off has grown to half a minute.
   ASSERT_EQ(network.desk.models()[0].state, ModelState::no_worker);
   network.join(2, 1000);
   EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);

@@ -16,7 +16,8 @@ namespace weft::inference {
 struct AnswerRequest {
   RequestId id = 0;
   std::string model;
-  // Identifies the conversation: its turns have equal values, and one chain answers them best.
+  // Identifies the conversation: its turns have equal values, and the chain that has its earlier
+  // turns in the cache answers them best.
   std::uint64_t conversation = 0;
   std::uint64_t asker = 0;  // Equal for requests of one API key, or of one address without a key.
   protocol::serving::Ask ask;  // The desk sets request, chain, epoch and answered.
@@ -26,9 +27,10 @@ struct AnswerRequest {
   bool shadow = false;        // True if newcomers alone answer it; its tokens reach no client.
 };
 
-// An answer that another worker is to read: its prompt and tokens, without the claims about them.
+// A request that another worker reads an answer again: the prompt and the tokens, without the
+// fingerprints of the first workers.
 struct AuditRequest {
-  RequestId id = 0;  // A number from the numbers of requests, used once.
+  RequestId id = 0;  // From the numbers of requests; used once.
   std::string model;
   protocol::serving::Ask ask;     // The request, with all of `answered`, and `redraw`.
   std::vector<PublicKey> except;  // Workers that gave the answer or have audited it.

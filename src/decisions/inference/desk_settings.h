@@ -26,17 +26,18 @@ struct DeskSettings {
   Duration link_max = std::chrono::seconds(10);
   // A chain with requests is dissolved after this without a token.
   Duration stall_max = std::chrono::seconds(30);
-  Duration patience = std::chrono::seconds(60);  // A request fails after this wait for a chain.
-  PlanBackoff::Times plan_again{};               // The times between plans that fail.
+  // How long a request waits for a chain before it fails.
+  Duration patience = std::chrono::seconds(60);
+  PlanBackoff::Times plan_again{};  // The times between failed plans.
   // A model gets another chain once a request has waited for grow_after while all chains are full.
-  // It gets one chain less once, for shrink_after, all requests were fewer than shrink_share of
-  // what one chain less could take.
+  // It loses a chain if, for shrink_after, it had fewer requests than shrink_share of the capacity
+  // that would remain.
   Duration grow_after = std::chrono::seconds(1);
   Duration shrink_after = std::chrono::minutes(1);
   double shrink_share = 0.5;
-  // Requests at a time that fit in the memory for which a model, or a part of one, is placed.
+  // The number of requests at a time for which a placed model, or a part of one, gets memory.
   std::uint32_t sequences = 4;
-  // The most requests at a time of workers that draw them together, if the cache has room.
+  // The most requests at a time for a worker that draws them together, if its cache has room.
   std::uint32_t batch = 256;
   // The cache's share of the remaining memory of a worker that draws requests together.
   double cache_share = 0.5;
@@ -55,15 +56,15 @@ struct DeskSettings {
   // after the other.
   std::size_t traces_max = 4;
   std::size_t trace_auditors = 2;
-  // The time limit of opening, and of each stage.
+  // The time limit for opening the frames, and for each stage that is run again.
   Duration trace_step_max = std::chrono::seconds(60);
-  // The most bytes of frames that one search looks at.
+  // The most bytes of frames that one search opens.
   std::uint64_t trace_bytes_max = std::uint64_t{256} << 20;
   // Type of hidden states between workers, unless the model says one: "f32", "f16" or "i8".
   std::string wire = "f32";
   mesh::Strategy strategy =
       mesh::Strategy::hybrid;  // How prompts and layers are cut between workers.
-  ByteVector secret{};         // The tokens of direct lines are made from this secret.
+  ByteVector secret{};         // The secret from which the tokens of direct lines are made.
   std::function<std::vector<protocol::serving::IceServer>(const PublicKey& worker)>
       ice{};  // ICE servers for browsers' connections.
   Duration relayed_for = std::chrono::minutes(

@@ -1,4 +1,4 @@
-// A desk with a network of simulated workers and a clock: chains form, answers continue after
+// Tests a desk with a network of simulated workers and a clock: chains form, answers continue after
 // losses, and every request ends once.
 #include <algorithm>
 #include <cstring>
@@ -38,7 +38,7 @@ TEST(Desk, SpreadsAModelThatFitsNowhereAlone) {
   EXPECT_EQ(network.desk.models()[0].shards, 2u);
 }
 
-// A worker's own words go only to the log.
+// The text that a worker sends goes only to the log.
 TEST(Desk, TellsAClientNothingThatAWorkerWrote) {
   Network network;
   network.join(1);
@@ -210,8 +210,8 @@ TEST(Desk, LeavesAWorkerThatStandsByWithWhatItCouldLoad) {
   EXPECT_EQ(network.loads, loads) << "it is not asked again and again";
 }
 
-// A model's demand changes the number of its chains: more if requests wait, and fewer only after a
-// while with much less to do.
+// Tests that a model's demand changes the number of its chains: it grows if requests wait, and
+// shrinks only after a while with far fewer requests.
 class DeskScale : public testing::Test {
  protected:
   DeskScale() : network({.sequences = 2}) {
@@ -404,7 +404,7 @@ TEST(Desk, DropsAWorkerThatIsSilentOrTalksNonsense) {
   network.pass(300ms);
   EXPECT_TRUE(network.closed.contains(second));
 
-  // A hop that comes from a worker outside of the chain.
+  // A hop that comes from a worker outside of the chain: the desk ends the worker's connection.
   const wire::HopFrame hop{
       .chain = 1, .epoch = network.links[first].epoch, .from = 1, .to = 0, .payload = {1}};
   network.desk.hop(first, wire::encode(hop), network.time);
@@ -414,7 +414,8 @@ TEST(Desk, DropsAWorkerThatIsSilentOrTalksNonsense) {
   EXPECT_EQ(network.told[id], counted(8));
 }
 
-// A member that blames all others excludes no other member, and is itself left out at last.
+// A member that blames all others causes no other member to be left out, and is left out itself in
+// the end.
 class DeskComplaints : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(BrokenAndParted, DeskComplaints, testing::Bool());
 
@@ -445,7 +446,8 @@ TEST_P(DeskComplaints, SeparateTheTwoAndConvictNone) {
       if (member != liar) other = member;
     }
     ASSERT_TRUE(blamed.insert(other).second) << other << " is beside the liar again";
-    // A report of a broken line is believed once: after it the two are relayed.
+    // The first report of a broken line only makes the two members use the relay. The second one
+    // separates them.
     for (int i = 0; i < (GetParam() ? 1 : 2); ++i) {
       const wire::Link link = network.links[liar];
       const std::uint32_t member = network.links[other].index;
@@ -532,8 +534,8 @@ TEST(Desk, TakesNoTokensOutOfTurnOrOfAnEarlierEpoch) {
   EXPECT_EQ(network.told[id], counted(8));
 }
 
-// A worker that draws requests together reports their number, and gets that number, with a cache
-// for them in its remaining memory.
+// A worker that draws requests together reports how many it draws. It gets that number of requests,
+// with a cache for them in its remaining memory.
 TEST(Desk, GivesAWorkerAsManyRequestsAsItAnswersTogether) {
   Network network({.sequences = 2, .batch = 40});
   ModelCard one = card("m");
@@ -552,8 +554,8 @@ TEST(Desk, GivesAWorkerAsManyRequestsAsItAnswersTogether) {
   EXPECT_LE(network.load.cache_bytes, ((1000ull << 20) - weights) / 2 + 6ull * 512 * 1024 * 2);
 }
 
-// One asker has filled every place before a second asker comes. The second asker waits for only one
-// of the answers to end, and takes a waiting place of the first asker.
+// One asker has filled every place before a second asker comes. The second asker takes a waiting
+// place of the first one, and waits for only one of the answers to end.
 TEST(Desk, SharesBetweenAskersHoweverManyRequestsOneOfThemHas) {
   Network network({.sequences = 2, .waiting_max = 6});
   network.join(1);
@@ -596,8 +598,8 @@ TEST(Desk, KeepsAConversationWhereItIs) {
   EXPECT_TRUE(network.asked[where[b]].contains(again));
 }
 
-// Random events. In the end, with enough workers, every request has ended, complete or with an
-// error.
+// Random events happen. In the end, with enough workers, every request has ended, complete or with
+// an error.
 TEST(Desk, EndsEveryRequestWhateverHappens) {
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     std::mt19937 random(seed);

@@ -1,5 +1,5 @@
-// Roots and the search for a guilty stage at the desk: which members and auditors are asked, what
-// counts as evidence, and that a search ends whatever its workers do.
+// Tests roots and the search for a guilty stage at the desk: which members and auditors are asked,
+// which frames are evidence, and that a search ends whatever its workers do.
 #include <gtest/gtest.h>
 
 #include "common/crypto/keys.h"
@@ -91,7 +91,8 @@ TEST_F(DeskTraces, AnAnswerNamesTheChainThatItIsOf) {
   EXPECT_EQ(pipeline.stages[2].begin, pipeline.stages[1].end);
 }
 
-// The fingerprints and frames of such an answer are of two chains.
+// The answer went on at another chain, so that its fingerprints and frames are of two chains and
+// name no worker.
 TEST_F(DeskTraces, AnAnswerThatWentOnElsewhereNamesNone) {
   const RequestId id = network.ask("m", 2);
   network.draw();

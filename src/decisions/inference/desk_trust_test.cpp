@@ -89,7 +89,7 @@ TEST(DeskTrust, WhoBecomesTrustedAnswersClients) {
 }
 
 TEST(DeskTrust, ARequestForTrustedWorkersPassesNewcomersWhereAnyoneMayAnswer) {
-  Network network;  // A coordinator that only its own machine reaches.
+  Network network;  // Newcomers may answer here.
   network.newcomers = {1};
   network.join(1);
   network.desk.put_model(card("m"), network.time);
@@ -144,7 +144,7 @@ TEST(DeskTrust, NoTokenOfANewcomerReachesAClient) {
       shadowed += whole && shadows.at(id) ? 1 : 0;
       if (shadows.at(id)) continue;
       answered += whole ? 1 : 0;
-      // Members after the first one compute, too.
+      // Every member is checked, because all members of a chain compute the answer.
       for (const WorkShare& share : end.work)
         by_newcomers += network.is_trusted(share.worker) ? 0 : 1;
     }

@@ -1,5 +1,5 @@
-// A model that makes vectors is served whole, its workers' vectors are checked, and audits check
-// the vector that the client got.
+// Tests a model that makes vectors: each worker serves it whole, the vectors of workers are
+// checked, and audits check the vector that the client got.
 #include <bit>
 #include <cmath>
 

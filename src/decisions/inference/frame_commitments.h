@@ -1,6 +1,5 @@
 // Commitments of members of chains: signed roots over their frames. The two ends of a line must
-// report equal roots. If they do not, the two workers are separated and their chain is formed
-// again.
+// report equal roots; otherwise the two workers are separated and their chain is formed again.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +20,12 @@ class FrameCommitments {
 
   // Takes in a root. Returns false if the worker's signature is wrong.
   [[nodiscard]] bool on(ServingId session, const protocol::serving::Frames& message, Instant now);
-  // Handles chains of which one end of a line does not report in time.
+  // Forms a chain again if one end of a line does not report in time.
   void look(Instant now);
 
  private:
   // Separates the two ends of a line that report different roots. Either end may lie, or the line
-  // may be faulty, so no worker is blamed, and the requests continue on another chain.
+  // may be faulty. Therefore no worker is blamed, and the requests continue on another chain.
   void part_line(ChainId id, std::uint32_t line, std::string_view why, Instant now);
 
   DeskTables& tables_;

@@ -1,5 +1,5 @@
-// The roots that members of chains committed to: for each line, the roots that its sender and its
-// receiver reported (common/proof/frame_block.h), and if the two are equal.
+// Keeps the roots that members of chains committed to. For each line, it compares the roots that
+// the sender and the receiver reported (common/proof/frame_block.h).
 //
 // Two different roots prove nothing about either end. Pure; bounded: the newest epochs_max epochs
 // of chains, and blocks_max blocks of each line. Not for several threads.
@@ -32,7 +32,7 @@ class FrameRoots {
 
   // Returns a line of which one end reported a block late_after ago and the other end has not
   // reported it. A sender reports a block when it hands a frame to its connection, so late_after is
-  // longer than the delay of any line that still works.
+  // longer than the delay of any working line.
   [[nodiscard]] std::optional<std::uint32_t> late_line(std::uint32_t chain, std::uint32_t epoch,
                                                        Instant now) const;
   // Returns the block for which both ends reported the same root; null if no such block is known.
@@ -46,7 +46,7 @@ class FrameRoots {
   };
   struct Line {
     std::map<std::uint32_t, Block> blocks{};  // Blocks, by the number of their first frame.
-    std::uint32_t sent = 0, received = 0;     // The first frame of the next block of each end.
+    std::uint32_t sent = 0, received = 0;     // First frames of each end's next block.
   };
   struct Epoch {
     std::uint32_t chain = 0;

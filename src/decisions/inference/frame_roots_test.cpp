@@ -1,5 +1,5 @@
-// Roots of the two ends of a line: equal roots are evidence, different ones are a dispute, and an
-// end that reports nothing is late.
+// Tests the roots of the two ends of a line: equal roots are evidence, different ones are a
+// dispute, and an end that reports nothing is late.
 #include "decisions/inference/frame_roots.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-// Lines between workers: measured times, pairs that have no direct line for a while, and pairs that
-// are kept apart because one worker of the pair blamed the other.
+// Lines between workers: the measured times, the pairs that have no direct line for a while, and
+// the pairs that are kept apart because one worker of the pair blamed the other.
 //
-// Not for several threads. Bounds: pairs_max pairs without a line; Separations bounds the pairs
-// that are kept apart.
+// Not for several threads. Bounds: pairs_max pairs without a direct line; Separations bounds the
+// pairs that are kept apart.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ class LineMap {
   // True if the two workers have no direct line for now, so that their hops are relayed.
   [[nodiscard]] bool is_relayed(ServingId a, ServingId b, Instant now) const;
   void set_relayed(ServingId a, ServingId b, Instant now);
-  // Keeps the two workers from being neighbours in a chain for a time, unless there is no other
-  // chain.
+  // Keeps the two workers from being neighbours in a chain for a time, unless no other chain is
+  // possible.
   void separate(const PublicKey& a, const PublicKey& b, Instant now) {
     separations_.add(a, b, now + settings_.apart_for);
   }

@@ -13,7 +13,7 @@ bool LineOpening::ask() {
   if (step_ == Step::waits) {
     step_ = Step::first;
     ask_ends(0, {});
-    ask_ends(stages - 1, {});  // Asks for all final states that are kept, which are few.
+    ask_ends(stages - 1, {});  // No tokens: asks for all final states, which are few.
     return true;
   }
   step_ = Step::others;
@@ -63,7 +63,8 @@ bool LineOpening::take(ServingId session, const wire::HopFrame& hop) {
   if (!opening || opening->line != hop.from ||
       bytes_ + opening->frame.size() > tables_.settings.trace_bytes_max)
     return true;
-  // A frame that only one end committed to is no evidence against the other end.
+  // A frame counts only if both ends committed to it: the commitment of one end is no evidence
+  // against the other.
   const proof::FrameBlock* const block =
       tables_.roots.agreed(hop.chain, hop.epoch, hop.from, opening->first);
   if (block == nullptr || block->count != opening->count || !proof::opens(*opening, block->root))

@@ -1,7 +1,7 @@
 // Opens the frames that the lines of a chain carried for one answer. Members are asked for the
-// frames that they committed to: first the line out of the first stage, by the answer's sequence,
-// then the other lines, by the numbers of those frames. A frame counts only under a root that both
-// ends signed.
+// frames that they committed to: first on the line out of the first stage, where they are found by
+// the answer's sequence, then on the other lines, by the numbers of the frames found. A frame
+// counts only under a root that both ends signed.
 //
 // Not for several threads. Bounds: DeskSettings::trace_bytes_max bytes of frames.
 #pragma once
@@ -30,22 +30,23 @@ class LineOpening {
   enum class Step : std::uint8_t { waits, first, others, done };
   [[nodiscard]] Step step() const { return step_; }
 
-  // Goes to the next step and asks the members for the frames that it needs. Returns false if there
-  // is nothing to ask for, or too much.
+  // Begins the next step and asks the members for the frames that it needs. Returns false if there
+  // are no frames to ask for, or too many.
   [[nodiscard]] bool ask();
-  // True if no member still has to send what it was asked for.
+  // True if all members have sent what they were asked for.
   [[nodiscard]] bool is_heard() const { return awaited_.empty(); }
   // Ends the step with the frames that have come. `tokens` are the prompt and the answer.
   void close_step(std::span<const std::int32_t> tokens);
 
   // Takes in a hop. Returns true if it is a part of a frame that was asked for.
   [[nodiscard]] bool take(ServingId session, const protocol::serving::HopFrame& hop);
-  // A member has sent all its frames of a line. Returns true if it was asked for this line.
+  // Call it when a member has sent all its frames of a line. Returns true if it was asked for this
+  // line.
   [[nodiscard]] bool reopened(ServingId session, const protocol::serving::Reopened& message);
-  // A member has left. Returns true if it still had to send frames.
+  // Call it when a member has left. Returns true if it still had to send frames.
   [[nodiscard]] bool left(ServingId session);
 
-  // Results, once step() is `done`.
+  // The results; they are complete when step() is `done`.
   [[nodiscard]] const AnswerPlaces& places() const { return places_; }
   [[nodiscard]] const std::vector<LineFrames>& lines() const { return lines_; }
 

@@ -44,7 +44,7 @@ LineFrames read_frames(const std::map<std::uint32_t, ByteVector>& frames) {
 
 AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t> tokens) {
   AnswerPlaces out;
-  std::vector<std::int32_t> stand;  // The tokens of the sequence, with the place of each in `rows`.
+  std::vector<std::int32_t> stand;  // The tokens of the sequence; `rows` has the row of each.
   std::vector<AnswerPlaces::Row> rows;
   const auto keep_longest = [&] {
     const auto same = std::ranges::mismatch(stand, tokens).in1 - stand.begin();
@@ -54,7 +54,8 @@ AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t>
   for (const auto& [number, frame] : frames) {
     if (!is_pass(frame)) continue;
     if (frame.head.at != stand.size()) keep_longest();
-    if (frame.head.at > stand.size()) {  // The frames between are no longer kept.
+    // Frames are missing, because members keep only recent ones.
+    if (frame.head.at > stand.size()) {
       stand.clear();
       rows.clear();
       continue;
@@ -69,8 +70,8 @@ AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t>
         stand.size() <= tokens.size() && std::ranges::equal(stand, tokens.first(stand.size()));
     if (frame.head.want != std::to_underlying(proof::FrameWant::hidden) || !is_prefix) continue;
     const auto positions = static_cast<std::uint32_t>(stand.size());
-    // The last pass over the positions counts, because an earlier answer may have begun with the
-    // same tokens.
+    // The last pass over these positions counts: an earlier one may belong to an earlier answer
+    // that began with the same tokens.
     std::erase_if(out.asked,
                   [&](const auto& entry) { return entry.second.positions == positions; });
     out.asked[frame.head.ticket] = {.number = number, .positions = positions};
@@ -88,7 +89,8 @@ StageRows stage_rows(const AnswerPlaces& places, const LineFrames* in, const Lin
     const auto found = line->find(number);
     return found == line->end() ? nullptr : &found->second;
   };
-  // False if one of the two lines has nothing to compare, or if the stage altered the frame.
+  // True if the frame can be compared. False if one of the two lines lacks it, or if the stage
+  // altered it.
   const auto comes_out = [&](std::uint32_t number) {
     const proof::Activations* const came = frame_of(in, number);
     const proof::Activations* const went = frame_of(out, number);

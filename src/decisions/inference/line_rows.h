@@ -1,6 +1,6 @@
-// Hidden states that the lines of a chain carried for one answer, read from their frames. Frames of
-// equal number belong together on all lines from the first stage to the last, because a stage hands
-// each frame on with its own rows.
+// Reads the hidden states that the lines of a chain carried for one answer from the frames. A stage
+// hands each frame on under its number with its own rows, so that frames of equal number belong
+// together on all lines.
 #pragma once
 
 #include <cstdint>
@@ -32,18 +32,18 @@ struct AnswerPlaces {
   std::map<std::uint32_t, Asked> asked{};  // Passes that asked for the final state, by ticket.
 };
 // Finds the rows of the answer whose prompt and tokens are `tokens`, in all frames of its sequence
-// on the line out of the first stage. Rows that were read again after going back replace the first
-// ones. If a sequence has several answers, the one with these tokens counts. Positions after a gap
-// are missing.
+// on the line out of the first stage. If a sequence went back and read positions again, the later
+// rows replace the earlier ones. If a sequence has several answers, the one with these tokens
+// counts. Positions after a gap are missing.
 [[nodiscard]] AnswerPlaces find_answer(const LineFrames& frames,
                                        std::span<const std::int32_t> tokens);
 
-// The rows of a stage's frames: the rows that came in, and the rows that it handed on for them.
+// The rows of a stage's frames: its input rows, and the rows that it handed on for them.
 struct StageRows {
   std::vector<std::vector<float>> in{}, out{};  // Rows by position, as far as both lines have them.
-  bool altered = false;  // True if the stage handed on frames of other rows or tokens than it got.
+  bool altered = false;  // True if the stage changed the frame's tokens or head.
 };
-// Reads a stage's rows. `in` is null for the first stage, which gets tokens.
+// Returns a stage's rows. `in` is null for the first stage, whose input is tokens.
 [[nodiscard]] StageRows stage_rows(const AnswerPlaces& places, const LineFrames* in,
                                    const LineFrames* out, std::size_t embedding);
 // Final states, by the ticket of their pass.

@@ -1,6 +1,6 @@
-// Finding an answer's rows in the frames of a chain's lines, also if a sequence went back, served
-// other answers, or lost its oldest frames. A stage that hands on other frames than it got is
-// detected.
+// Tests that an answer's rows are found in the frames of a chain's lines, also if a sequence went
+// back, served other answers, or lost its oldest frames, and that a stage that hands on altered
+// frames is detected.
 #include "decisions/inference/line_rows.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST(LineRows, AStagesRowsAreThoseOfTheSameFrames) {
   EXPECT_EQ(rows.out[2], (std::vector<float>{2, 2}));
 }
 
-// Each tested change of a frame would hide rows from the search for an answer's tokens on a line.
+// Each tested change of a frame would hide rows from the search for an answer's tokens.
 TEST(LineRows, AStageThatHandsOnOtherFramesIsSeen) {
   const auto altered = [](auto change) {
     Stage stage;
@@ -111,7 +111,7 @@ TEST(LineRows, AStageThatHandsOnOtherFramesIsSeen) {
   EXPECT_FALSE(altered([](auto&) {}));
 }
 
-// An honest stage sends a frame without rows in place of a frame that it cannot process.
+// A frame without rows is what an honest stage sends in place of a frame that it cannot process.
 TEST(LineRows, AFrameWithoutRowsInPlaceOfOneIsNoLie) {
   Stage stage;
   stage.out[1] = pass(0, {}, 0);

@@ -1,8 +1,8 @@
-// The interface of an ONNX model among the added models: its inputs and outputs, and their shapes
-// in a request.
+// The interface of an ONNX model: its inputs and outputs, and their shapes in a request. ONNX
+// models are added like language models.
 //
 // The card of such a model has the architecture "onnx". Its `chunks` is the blob of this document,
-// and the sizes of its layers have no meaning (each is 1, or 0 if that is the least). Its file runs
+// and the sizes of its layers have no meaning (each is 1, or 0 if that is allowed). Its file runs
 // as jobs of the kind "onnx", so no worker serves it in advance.
 //
 // Pure. Errors: invalid_argument with one sentence.
@@ -22,7 +22,7 @@ inline constexpr std::string_view onnx_architecture = "onnx";
 // The card of an ONNX model, without name, hashes and file length.
 [[nodiscard]] ModelCard onnx_card();
 
-// A size of a shape: a number from 1 on, or a symbol that a request binds.
+// One size of a shape: a number of at least 1, or a symbol whose value each request sets.
 struct TensorSize {
   std::uint64_t number = 0;  // The size; 0 if a symbol stands for it.
   std::string symbol{};
@@ -49,13 +49,13 @@ inline constexpr std::size_t onnx_interface_bytes_max = std::size_t{64} << 10;
 
 using TensorShape = std::vector<std::uint64_t>;
 [[nodiscard]] std::string to_string(const TensorShape& shape);  // "[1,3,640,640]"
-// Writes a shape with the spec's symbols.
+// Writes a shape with its numbers and symbols.
 [[nodiscard]] std::string to_string(const TensorSpec& expected);
 
 // The shapes of the inputs and outputs of one request.
 struct BoundShapes {
-  // If this is more than one, or `stacked` is set, the model has a batch of one, and the outermost
-  // dimension counts its runs.
+  // If `items` is more than one, or `stacked` is set, the model runs once for each item: its own
+  // shapes begin with 1, and the first dimension of the request's shapes is the number of items.
   std::uint32_t items = 1;
   bool stacked = false;
   std::vector<TensorShape> inputs, outputs;  // The shapes that the client sees.

@@ -1,4 +1,4 @@
-// The inputs and outputs of an ONNX model, and the shapes of requests.
+// Tests the inputs and outputs of an ONNX model, and the shapes of requests.
 #include "decisions/inference/onnx_interface.h"
 
 #include <gmock/gmock.h>

@@ -9,11 +9,11 @@
 namespace weft::inference {
 namespace {
 
-// The lines that are assumed if nothing was measured: a data channel on one network, and the relay
-// over the coordinator.
+// Lines that are assumed if nothing was measured: `direct` for a data channel within one network,
+// `relayed` for the relay through the coordinator.
 constexpr mesh::Link direct{.seconds = 0.5e-3, .bytes_per_s = 25e6};
 constexpr mesh::Link relayed{.seconds = 2e-3, .bytes_per_s = 50e6};
-constexpr double speed_min = 1e-3;  // GB/s, of a worker that has measured nothing.
+constexpr double speed_min = 1e-3;  // Speed in GB/s if no speed was measured.
 
 bool better(const Candidate& a, const Candidate& b) {
   const auto speed = [](const Candidate& c) { return std::max(c.gb_per_s, 1e-3) / (1 + c.load); };
@@ -48,7 +48,8 @@ MeshQuestion mesh_question(const Question& question) {
   for (const Candidate& one : question.candidates) {
     mesh::Node node;
     node.id = weft::format("{}", one.session);
-    // A layer's weights are read once a token.
+    // A layer takes the time in which its weights are read once, because each token needs all of
+    // them.
     node.layers_per_s = std::max(one.gb_per_s, speed_min) * 1e9 /
                         static_cast<double>(card.layer_bytes) / (1 + one.load);
     node.memory_free = one.memory_free;
@@ -85,8 +86,8 @@ std::vector<std::vector<Placed>> place(const Question& question, mesh::Strategy 
          .begin = part.begin,
          .end = part.end});
   }
-  // Drops chains with fewer members than the card asks for, because a strategy may put whole models
-  // side by side.
+  // Drops chains with fewer members than the card asks for: a strategy may put the whole model on
+  // each worker.
   std::erase_if(out, [&](const auto& chain) { return chain.size() < question.card.shards_min; });
   return out;
 }

@@ -16,9 +16,9 @@ namespace weft::inference {
 struct Candidate {
   std::uint64_t session = 0;
   std::uint64_t memory_free = 0;
-  double gb_per_s = 0;     // Layers are read once a token, so this bandwidth is their speed.
+  double gb_per_s = 0;     // The bandwidth limits the speed: a token reads all weights.
   std::uint32_t load = 0;  // The number of shards that the worker serves already.
-  // True if the worker reaches other such workers without the coordinator.
+  // True if the worker reaches other workers with this flag without the coordinator.
   bool prefers_peers = false;
   // Layers of this model that the worker already holds.
   std::uint32_t held_begin = 0, held_end = 0;
@@ -53,8 +53,8 @@ struct MeshQuestion {
 [[nodiscard]] MeshQuestion mesh_question(const Question& question);
 
 // Chains for this number of prompts at a time, cut by the strategy (mesh::partition). `layer` gives
-// one chain, `batch` whole models side by side, and `hybrid` the fastest mixture of both. With one
-// prompt it is the chain by which a token comes soonest. Each chain has at least card.shards_min
+// one chain, `batch` whole models side by side, and `hybrid` the fastest mixture of both. For one
+// prompt, the chain with the shortest token time is taken. Each chain has at least card.shards_min
 // workers. Empty if there is no such chain.
 [[nodiscard]] std::vector<std::vector<Placed>> place(const Question& question,
                                                      mesh::Strategy strategy,
@@ -63,8 +63,8 @@ struct MeshQuestion {
 // rows and columns, and with invalid_argument for anything else.
 [[nodiscard]] Result<mesh::Strategy> parse_strategy(std::string_view word);
 
-// The worker that can take over layers [begin, end): the fastest one, where a worker counts as
-// slower the more shards it serves.
+// The worker that can take over layers [begin, end) fastest. The speed of a worker is divided by
+// the number of its shards plus one.
 [[nodiscard]] std::optional<std::uint64_t> place_shard(const ModelCard& card, std::uint32_t begin,
                                                        std::uint32_t end,
                                                        std::span<const Candidate> candidates,

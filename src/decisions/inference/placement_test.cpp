@@ -1,4 +1,4 @@
-// Cutting a model into shards, and spreading prompts over workers.
+// Tests how a model is cut into shards, and how prompts are spread over workers.
 #include "decisions/inference/placement.h"
 
 #include <gtest/gtest.h>

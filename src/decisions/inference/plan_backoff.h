@@ -1,6 +1,6 @@
-// The time at which a failed plan of a model's chain is tried again. A plan takes time that grows
-// with the square of the workers, and fails for the same reason until a worker joins or memory
-// becomes free.
+// Decides when a failed plan of a model's chain is tried again. The time that a plan takes grows
+// with the square of the number of workers, and the plan fails for the same reason until a worker
+// joins or memory becomes free.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace weft::inference {
 
-// `room` counts how often a worker joined or memory became free. A failed plan is tried again after
-// `first` if room was made since, and otherwise after a time that doubles up to `longest`. If both
-// are zero, every look makes a plan.
+// A failed plan is tried again after `first` if a worker joined or memory became free since; `room`
+// counts these events. Otherwise it is tried again after a time that doubles up to `longest`. If
+// both times are zero, it is tried again at every tick.
 class PlanBackoff {
  public:
   struct Times {

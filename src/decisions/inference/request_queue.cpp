@@ -13,7 +13,7 @@ namespace wire = protocol::serving;
 
 namespace {
 
-constexpr std::int64_t answers_of_pace = 4;  // A new answer has the weight of one in this many.
+constexpr std::int64_t answers_of_pace = 4;  // A new answer weighs 1/4 in the mean.
 
 bool may_answer(const DeskTables& tables, const Chain& chain, const AnswerRequest& request) {
   if (request.shadow) return !tables.chains.is_trusted(chain);
@@ -24,7 +24,7 @@ bool may_answer(const DeskTables& tables, const Chain& chain, const AnswerReques
 bool ends_so(const DeskTables& tables, const AnswerRequest& request, std::size_t answered,
              const std::string& reason) {
   const ModelCard& card = tables.models.at(request.model);
-  // The answer ends with its vector, which is checked when it comes.
+  // A model that makes vectors has no tokens to end with; its vector is checked when it comes.
   if (makes_vectors(card)) return true;
   if (reason == "length")
     return answered >= request.ask.tokens_max ||
@@ -32,7 +32,7 @@ bool ends_so(const DeskTables& tables, const AnswerRequest& request, std::size_t
   return (reason != "eos" && reason != "stop") || tables.world.ends_so(request.id, reason);
 }
 
-// Tells the answering worker that the answer is no longer wanted.
+// Tells the worker that the client no longer wants the answer.
 void tell_dropped(const DeskTables& tables, RequestId id, ChainId chain_id) {
   const Chain* const chain = tables.chains.find(chain_id);
   if (chain != nullptr && chain->state == ChainState::ready)
@@ -79,7 +79,8 @@ Result<> RequestQueue::ask(AnswerRequest what, Instant now) {
   return {};
 }
 
-// Waiting requests get their turns as answers end, each after the mean time of one answer.
+// The estimate assumes that each place takes the next waiting request after the mean time of one
+// answer.
 std::optional<Duration> RequestQueue::wait_of(const std::string& model) const {
   const Queue& queue = queues_.at(model);
   std::size_t places = 0, taken = 0;
@@ -94,7 +95,7 @@ std::optional<Duration> RequestQueue::wait_of(const std::string& model) const {
   return queue.pace * (before - places + 1) / places;
 }
 
-// A request whose deadline has passed takes no place.
+// Ends each request whose deadline has passed, so that it takes no place any more.
 void RequestQueue::end_late(Instant now) {
   std::vector<RequestId> late;
   for (const auto& [id, request] : requests_) {
@@ -328,9 +329,11 @@ std::optional<ChainId> RequestQueue::on(ServingId session, const wire::Answered&
   }
   const ErrorCode code =
       message.reason == "failed" ? error_code_from(message.code) : ErrorCode::internal;
-  // The loss of a device says nothing about the request.
+  // The request is not at fault if a device is lost or out of memory: the chain is dissolved, and
+  // the request goes to another one.
   if (code == ErrorCode::device_lost || code == ErrorCode::out_of_memory) return request->chain;
-  // The worker's message goes to the log: a client reads nothing that a worker wrote.
+  // The worker's message goes to the log only, because a client must read no text that a worker
+  // wrote.
   log_info("A worker could not answer ({}): {}", message.code, message.message);
   end(message.request, "failed",
       {code, weft::format("The worker could not answer ({}).", to_string(code))}, now);

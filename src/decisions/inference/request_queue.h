@@ -33,16 +33,17 @@ class RequestQueue {
   void end_all(const std::string& model, Instant now);
   void remove_model(const std::string& model) { queues_.erase(model); }
 
-  // Does what Desk::ask() does, except for the planning of further chains.
+  // Does what Desk::ask() does, but plans no further chains.
   [[nodiscard]] Result<> ask(AnswerRequest request, Instant now);
   void drop(RequestId id, Instant now);
   // Hands waiting requests to chains that have a place. The asker with the fewest requests under
   // way comes first.
   void hand_out(const std::string& model, Instant now);
-  // Continues the requests that the chain had before, once it can answer.
+  // Hands the requests that the chain answered before it was mended to it again. The chain is
+  // ready.
   void resume(ChainId id, Instant now);
-  // Makes the requests of a chain that is gone wait again, before all others. A request that has
-  // lost too many chains ends.
+  // Puts the requests of a chain that is gone before all others that wait. A request that has lost
+  // too many chains ends.
   void give_back(const Chain& chain, Instant now);
   // Ends the requests whose deadline has passed.
   void end_late(Instant now);
@@ -51,7 +52,7 @@ class RequestQueue {
   void end_unserved(const std::function<std::string(const std::string& model)>& trouble,
                     Instant now);
 
-  // Messages about answers. Each returns a chain if the chain is to be dissolved, because a member
+  // Handles a message about an answer. Returns the chain if it is to be dissolved, because a member
   // sent invalid data or lost its device.
   [[nodiscard]] std::optional<ChainId> on(ServingId session,
                                           const protocol::serving::Tokens& message, Instant now);
@@ -74,11 +75,11 @@ class RequestQueue {
     AnswerRequest what;
     ChainId chain{};  // The chain that answers; none while the request waits.
     AnswerRecord record{};
-    // The number of members of the chain that began the answer; 0: not begun.
+    // The number of members of the chain that began the answer; 0 if no chain has begun it.
     std::uint32_t shards = 0;
     std::uint32_t resumed = 0;
     Instant since{};  // The time since which the request waits.
-    Instant begun{};  // When the request had its first turn; 0: not yet.
+    Instant begun{};  // The time of the first turn; 0: not yet.
     std::optional<Instant> deadline{};
   };
   struct Queue {
@@ -89,14 +90,15 @@ class RequestQueue {
       const std::string& model, const std::function<bool(const Request&)>& can);
   // The best chain that has a place for the request; no chain if none has.
   [[nodiscard]] ChainId chain_for(const Request& request) const;
-  // Makes room if all places to wait are taken: an asker that holds fewer of them takes the last
-  // place of the asker that holds the most. A request whose answer has begun never loses its place.
+  // Makes room if all waiting places are taken: the asker takes the last place of the asker that
+  // holds the most, if it holds fewer itself. A request whose answer has begun never loses its
+  // place.
   [[nodiscard]] bool make_room(const std::string& model, std::uint64_t asker, Instant now);
   void ask_chain(RequestId id, ChainId chain, Instant now);
   // The time until a request that is asked now has its turn; no value if it is unknown.
   [[nodiscard]] std::optional<Duration> wait_of(const std::string& model) const;
   void end(RequestId id, std::string reason, Error error, Instant now);
-  // The request, if that worker answers it in that epoch of its chain; otherwise null.
+  // The request that this worker answers in this epoch of its chain; null if there is none.
   [[nodiscard]] Request* request_of(ServingId session, RequestId id, std::uint32_t epoch);
   void count_work(Request& request, std::uint64_t tokens) const;
 

@@ -12,10 +12,10 @@
 namespace weft::inference {
 
 // A worker's report about another worker proves nothing: the reporter itself may have failed, or
-// may lie. So both pay one price: for a time the two are neighbours in a chain only if no other
-// chain is possible. A worker that blames all others, or that all others blame, is left out of
-// chains by this rule alone. Workers are known by their keys, so that connecting again ends
-// nothing. Not for several threads.
+// may lie. Therefore both are treated alike: for a time they are neighbours in a chain only if no
+// other chain is possible. This rule alone leaves out a worker that blames all others, or that all
+// others blame. Workers are known by their keys, so that a new connection does not end a
+// separation. Not for several threads.
 class Separations {
  public:
   static constexpr std::size_t pairs_max = 65'536;

@@ -1,4 +1,4 @@
-// The ids of things that the serving of models names.
+// The types of ids in the serving of models.
 #pragma once
 
 #include <cstdint>

@@ -15,10 +15,10 @@ enum class ModelState : std::uint8_t {
   loading,
   ready,
   newcomers,  // Ready, but by newcomers alone: clients that ask for trusted workers get no answer.
-  as_jobs,    // A request to the model is a job.
+  as_jobs,    // Requests run as jobs: no worker serves the model.
 };
 enum class ChainState : std::uint8_t { loading, linking, ready };
-// The word in documents: "no worker", "loading"; empty for unknown.
+// The words for states in documents, for example "no worker" or "loading"; empty for unknown.
 [[nodiscard]] std::string_view word(ModelState state);
 [[nodiscard]] std::string_view word(ChainState state);
 
@@ -27,11 +27,11 @@ struct ServedModel {
   ModelState state = ModelState::unknown;
   std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
   std::uint32_t trusted = 0;  // Ready chains that have only trusted workers.
-  std::uint32_t covered = 0;  // Shards whose layers a standby worker has ready.
+  std::uint32_t covered = 0;  // Shards that a standby worker could take over at once.
   std::string wire;           // The type of hidden states between the model's workers.
   // True if all chains of the model consist of processors: see protocol::serving::Link.
   bool exact = false;
-  bool auditable = false;  // True if others can audit any answer of trusted workers.
+  bool auditable = false;  // True if other workers can audit any answer of trusted workers.
 };
 struct ServedPeer {
   std::string key;

@@ -39,7 +39,7 @@ class ServingWorkers {
   [[nodiscard]] std::set<ShardId> remove(ServingId session);
 
   [[nodiscard]] bool contains(ServingId session) const { return workers_.contains(session); }
-  // Returns null if the connection is not here.
+  // Returns null for an unknown connection.
   [[nodiscard]] ServingWorker* find(ServingId session);
   [[nodiscard]] const ServingWorker* find(ServingId session) const;
   [[nodiscard]] ServingWorker& at(ServingId session) { return workers_.at(session); }
@@ -49,10 +49,10 @@ class ServingWorkers {
   // The connections of a key, which may be several.
   [[nodiscard]] std::vector<ServingId> sessions_of(const PublicKey& key) const;
 
-  // Returns false if the connection is not here.
+  // Returns false for an unknown connection.
   [[nodiscard]] bool is_trusted(ServingId session) const;
-  // The speed, measured by the worker's layers. Until then it is the offered bandwidth of copies,
-  // scaled by the median ratio of workers for which both numbers are known.
+  // The speed, measured by the worker's layers. Until it is measured, the offered bandwidth of
+  // copies, scaled by the median ratio of the two numbers among workers that have both.
   [[nodiscard]] double speed_of(const ServingWorker& worker) const;
 
  private:

@@ -21,10 +21,10 @@ ShardId ShardTable::load(ServingId worker, ChainId chain, const std::string& mod
   const auto bytes_of = [&](std::uint32_t sequences) {
     return shard_bytes(card, begin, end, context, sequences);
   };
-  // A shard gets memory for settings_.sequences requests, and for more of them from a share
+  // A shard gets memory for settings_.sequences requests, and for more of them a share
   // (cache_share) of the remaining memory. A worker with all layers shares its cache between
-  // requests. A part of a chain has room for each of them at full length, because it cannot refuse
-  // a request that the first member takes.
+  // requests. A part of a chain has room for each request at full length, because it cannot refuse
+  // a request that the first member accepts.
   std::uint64_t bytes = bytes_of(settings_.sequences), cache_bytes = 0;
   std::uint32_t sequences = settings_.sequences;
   const std::uint64_t free = memory_free(workers_.at(worker)),
@@ -78,7 +78,7 @@ bool ShardTable::loaded(ServingId session, const wire::Loaded& message) {
   shard.loaded = true;
   shard.exact = message.device == "cpu";
   shard.sequences = message.sequences;
-  // A worker that takes few requests has no use for the cache of many.
+  // If the worker takes fewer requests than planned, the memory for their cache is free again.
   if (message.sequences > 0) {
     const ModelCard& card = models_.at(shard.model);
     shard.bytes =

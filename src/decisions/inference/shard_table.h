@@ -29,7 +29,7 @@ using ModelCards = std::map<std::string, ModelCard>;
 
 struct Shard {
   ServingId worker = 0;
-  ChainId chain{};  // The owner: a chain, audit or search; none: the shard stands by.
+  ChainId chain{};  // The owner: a chain, audit or search. None if the shard stands by.
   std::uint64_t bytes = 0;
   bool loaded = false;
   bool exact = false;  // True if it runs on a processor: see protocol::serving::Link::exact.
@@ -52,9 +52,10 @@ class ShardTable {
   ShardId load(ServingId worker, ChainId chain, const std::string& model, std::uint32_t begin,
                std::uint32_t end);
   void unload(ShardId id);
-  // The worker reports that it has loaded a shard. Returns false if the shard is not its own.
+  // Call it when a worker reports that it has loaded a shard. Returns false if the shard is not the
+  // worker's.
   [[nodiscard]] bool loaded(ServingId session, const protocol::serving::Loaded& message);
-  // Forgets a shard whose worker is gone.
+  // Forgets a shard whose worker has left.
   void forget(ShardId id) { shards_.erase(id); }
   // Gives the shard to `chain` from now on. If `chain` names none, the shard stands by.
   void give(ShardId id, ChainId chain);
@@ -63,18 +64,19 @@ class ShardTable {
   [[nodiscard]] const Shard& at(ShardId id) const { return shards_.at(id); }
   [[nodiscard]] const std::map<ShardId, Shard>& all() const { return shards_; }
   [[nodiscard]] std::vector<ShardId> of_model(const std::string& model) const;
-  // True if `is` holds for one of the worker's shards.
+  // True if `is` returns true for one of the worker's shards.
   [[nodiscard]] bool any_of(const ServingWorker& worker,
                             const std::function<bool(const Shard&)>& is) const;
 
-  // The worker's memory without the shards of chains. Shards that only stand by make room.
+  // The worker's memory that its chains, audits and searches do not use. Shards that only stand by
+  // count as free, because they make room.
   [[nodiscard]] std::uint64_t memory_free(const ServingWorker& worker) const;
-  // The worker's memory without all of its shards.
+  // The worker's memory that no shard uses.
   [[nodiscard]] std::uint64_t memory_beside(const ServingWorker& worker) const;
   // The workers that could take a shard, without those in `except`.
   [[nodiscard]] std::vector<Candidate> candidates(const std::set<ServingId>& except,
                                                   Whom whom = Whom::all) const;
-  // The best of the candidates for layers [begin, end) of the model.
+  // The best candidate for layers [begin, end) of the model.
   [[nodiscard]] std::optional<ServingId> place(const ModelCard& card, std::uint32_t begin,
                                                std::uint32_t end,
                                                std::span<const Candidate> candidates) const;

@@ -4,7 +4,7 @@
 namespace weft::inference {
 
 inline constexpr double smoothing = 0.25;  // The weight of a new measurement.
-// A worker that reports a longer time is not believed.
+// The longest time in milliseconds that a worker may report; longer ones are ignored.
 inline constexpr double told_ms_max = 60'000;
 
 // Returns the mean after another measurement. A mean of 0 means that nothing was measured before.

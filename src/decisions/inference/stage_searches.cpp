@@ -12,8 +12,8 @@ namespace wire = protocol::serving;
 
 namespace {
 
-constexpr std::size_t rows_max = 64;   // The most rows in one frame, as stages send them.
-constexpr std::uint32_t sequence = 1;  // The number of the answer's sequence for auditors.
+constexpr std::size_t rows_max = 64;   // Stages send at most this number of rows in a frame.
+constexpr std::uint32_t sequence = 1;  // Auditors know the answer by this sequence number.
 
 std::vector<std::int32_t> tokens_of(const wire::Ask& ask) {
   std::vector<std::int32_t> out = ask.prompt;
@@ -21,7 +21,7 @@ std::vector<std::int32_t> tokens_of(const wire::Ask& ask) {
   return out;
 }
 
-// The number of final states that were asked for within the first `rows` rows.
+// Returns how many final states were asked for within the first `rows` rows.
 std::size_t asked_within(const AnswerPlaces& places, std::size_t rows) {
   return static_cast<std::size_t>(std::ranges::count_if(
       places.asked, [&](const auto& entry) { return entry.second.positions <= rows; }));
@@ -71,8 +71,8 @@ void StageSearches::next_auditor(Search& search, Instant now) {
   leave_stage(search);
   search.worker = 0;
   if (search.asked.size() >= tables_.settings.trace_auditors) return end(search);
-  // The second auditor is asked only if the first auditor has found a stage. One finding alone
-  // proves nothing.
+  // The second auditor is asked only if the first one has found a guilty stage, because the finding
+  // of one auditor proves nothing.
   if (search.asked.size() > search.end.findings.size()) return end(search);
   const ModelCard& card = tables_.models.at(search.what.model);
   std::uint64_t bytes = 0;
@@ -137,8 +137,8 @@ void StageSearches::link_stage(Search& search) {
                   .wire = tables_.chains.wire_of(search.what.model),
                   .exact = pipeline.exact,
                   .members = {}};
-  // The desk plays all other members: they have no direct lines, so that everything goes over the
-  // desk.
+  // The desk plays all other members. They have no direct lines, so that the auditor sends all
+  // frames to the desk.
   for (std::size_t i = 0; i < pipeline.stages.size(); ++i)
     link.members.push_back({.worker = search.auditor, .shard = search.shard.number(), .lines = {}});
   tables_.world.send(search.worker, link);
@@ -159,7 +159,7 @@ void StageSearches::feed_stage(const Search& search) const {
   const auto stage = static_cast<std::uint16_t>(search.stage);
   const bool last = search.is_last_stage();
   const std::vector<std::int32_t> tokens = tokens_of(search.what.ask);
-  std::map<std::size_t, std::uint32_t> asked;  // Ticket by position.
+  std::map<std::size_t, std::uint32_t> asked;  // Tickets by position.
   if (last) {
     for (const auto& [ticket, one] : search.opening.places().asked) asked[one.positions] = ticket;
   }
@@ -233,8 +233,8 @@ void StageSearches::judge_stage(Search& search, Instant now) {
   const StageOutput& own = search.shakes ? search.unshaken : search.own;
   const double error = stage_error(claimed, own, search.shakes ? &search.own : nullptr);
   const bool is_off = error > search.what.error_max;
-  // The first stage is not run again with changed input: its tokens come from the coordinator, and
-  // no member can choose them.
+  // The first stage is not run again with changed input, because its tokens come from the
+  // coordinator, so that no member has chosen them.
   if (is_off && !search.shakes && search.stage > 0) {
     search.shakes = true;
     search.unshaken = std::exchange(search.own, {});
@@ -311,7 +311,7 @@ void StageSearches::end_on(ServingId session, Instant now) {
     if (entry == searches_.end()) continue;
     Search& search = entry->second;
     if (search.worker == session) {
-      search.shard = {};  // The shard is gone with its worker.
+      search.shard = {};  // The worker has left with its shard.
       next_auditor(search, now);
     } else if (search.opening.left(session) && search.opening.is_heard()) {
       opened(search, now);

@@ -1,9 +1,9 @@
-// Searches for the guilty stage of a refuted answer (stage_trace.h). The lines of its chain are
-// opened, and auditors run the stages again. To an auditor the desk plays all other members of the
-// chain.
+// Searches for the guilty stage of a refuted answer (stage_trace.h). The frames of its chain's
+// lines are opened, and auditors run the stages again. For an auditor the desk plays all other
+// members of the chain.
 //
-// Not for several threads. Bounds: DeskSettings::traces_max searches at a time, and waiting_max
-// with the waiting ones.
+// Not for several threads. Bounds: at most DeskSettings::traces_max searches run at a time, and
+// waiting_max run or wait.
 #pragma once
 
 #include <cstddef>
@@ -33,18 +33,18 @@ class StageSearches {
   void look(Instant now);
   void end_on(ServingId worker, Instant now);
 
-  // Messages of workers. Each returns true if the message was about a search, so that no other part
-  // of the desk handles it.
+  // These functions handle messages of workers. Each returns true if the message was about a
+  // search, so that no other part of the desk handles it.
   [[nodiscard]] bool loaded(ChainId chain, ServingId session);
   [[nodiscard]] bool linked(ServingId session, const protocol::serving::Linked& message);
-  // The auditor has failed: the search asks the next one.
+  // Call it when an auditor has failed: the search asks the next one.
   [[nodiscard]] bool failed(ChainId chain, ServingId session, Instant now);
   [[nodiscard]] bool on(ServingId session, const protocol::serving::Answered& message, Instant now);
   void on(ServingId session, const protocol::serving::Reopened& message, Instant now);
   // Takes in a hop to the coordinator: a part of an opened frame.
   void open_frame(ServingId session, const protocol::serving::HopFrame& hop);
-  // Takes in a hop from an auditor to another member of its chain: the output of the stage that it
-  // runs.
+  // Takes in a hop from an auditor to another member of its chain: output of the stage that the
+  // auditor runs.
   [[nodiscard]] bool take_replayed(ServingId session, const protocol::serving::HopFrame& hop,
                                    Instant now);
 
@@ -57,7 +57,7 @@ class StageSearches {
     TraceRequest what;
     LineOpening opening;
     Instant since{};  // The time at which the present step began.
-    // The auditor that searches now, the stage that it runs, and the output of that stage.
+    // These fields describe the auditor that searches now, and the stage that it runs.
     ServingId worker = 0;  // The auditor's connection; 0 if there is none.
     PublicKey auditor{};
     std::uint32_t stage = 0;
@@ -78,18 +78,19 @@ class StageSearches {
   // The search for which this worker audits; null if there is none.
   [[nodiscard]] Search* find(ChainId chain, ServingId session);
   void open_lines(Search& search, Instant now);
-  // Continues the search with the frames that have come: all members have answered, or will not.
+  // Continues the search with the frames that have arrived, when all members have answered or their
+  // time is over.
   void opened(Search& search, Instant now);
   void next_auditor(Search& search, Instant now);
   // Runs the next stage of which both lines are known.
   void run_stage(Search& search, Instant now);
   void link_stage(Search& search);
-  // Sends the auditor the rows that came in, and a question after each position whose final state
-  // was asked for.
+  // Sends the auditor the stage's input rows, and asks for the final state at each position at
+  // which the chain was asked for it.
   void feed_stage(const Search& search) const;
   // Takes in an output of the auditor's stage. Returns false if the auditor reports a fault.
   [[nodiscard]] bool take_output(Search& search, ByteSpan message) const;
-  // Judges the stage once its whole output has come.
+  // Judges the stage when its whole output has arrived.
   void judge_stage(Search& search, Instant now);
   void found(Search& search, const PublicKey& guilty, std::string why, Instant now);
   void leave_stage(Search& search);

@@ -15,7 +15,7 @@ namespace {
 double compare(std::span<const float> claimed, std::span<const float> own,
                const std::vector<float>* shaken) {
   if (!std::ranges::all_of(own, [](float value) { return std::isfinite(value); })) return 0;
-  // A claim that cannot be compared as numbers has an infinite error.
+  // A claim whose distance cannot be computed has an infinite error.
   const double error =
       proof::row_distance(claimed, own).value_or(std::numeric_limits<double>::infinity());
   if (shaken == nullptr) return error;
@@ -53,7 +53,7 @@ std::vector<std::vector<float>> shaken(std::vector<std::vector<float>> rows) {
   std::uint32_t state = 1;
   for (auto& row : rows) {
     for (float& value : row) {
-      state = state * 1664525 + 1013904223;  // The steps of a generator of pseudo-random signs.
+      state = state * 1664525 + 1013904223;  // A generator of pseudo-random signs.
       value *= (state >> 31) != 0 ? 1 + 0x1p-11F : 1 - 0x1p-11F;
     }
   }
@@ -69,7 +69,7 @@ std::optional<std::uint32_t> false_print(const TraceRequest& what, const AnswerP
     const std::uint32_t position = asked.positions;
     const auto told = what.prints.find(position - prompt);
     if (told == what.prints.end()) continue;
-    // The two must be equal, except for the fingerprint's own rounding.
+    // The fingerprint and the state must agree, except for the rounding of fingerprints.
     const auto distance = proof::fingerprint_distance(told->second, state->second);
     if (!distance || distance->error > proof::f32_tolerance.error_max ||
         distance->missing > proof::f32_tolerance.missing_max)

@@ -1,6 +1,6 @@
-// Evidence against a stage: rows that its layers do not produce count, and rows on which honest
-// engines disagree do not. A first stage that reports fingerprints of other states than it got is
-// found.
+// Tests the evidence against a stage: rows that its layers do not produce count, and rows on which
+// honest engines disagree do not. A first stage that reports fingerprints of other states than it
+// received is found.
 #include "decisions/inference/stage_trace.h"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ TEST(StageTrace, AFinalStateThatIsOffCounts) {
   EXPECT_EQ(stage_error(said, own, &wild), 0);
 }
 
-// A predecessor chooses x so that x and the output that the layers add to it cancel. The rest is
-// rounding, which differs between engines.
+// A member before the stage can choose the input x so that x and the output that the layers add to
+// it cancel. Only rounding is left, which differs between engines.
 TEST(StageTrace, ARowAtWhichHonestEnginesDoNotAgreeDoesNotCount) {
   const StageOutput one = rows({1e-6F, -2e-6F, 3e-6F}), other = rows({2e-6F, 1e-6F, -1e-6F});
   const StageOutput moved = rows({4e-4F, -5e-4F, 4e-4F});

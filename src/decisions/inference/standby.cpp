@@ -36,7 +36,7 @@ void Standby::stand_by(const std::string& name) {
   }
   for (const auto& [id, chain] : tables_.chains.all()) {
     if (chain.model != name || chain.state != ChainState::ready || chain.retiring) continue;
-    // Begins with the last member, which has the most to compile.
+    // Begins with the last member, whose layers take the longest to compile.
     for (auto member = chain.members.rbegin(); member != chain.members.rend(); ++member) {
       if (is_covered(chain, *member, false)) continue;
       const auto worker = worker_for(chain, *member);
@@ -62,8 +62,8 @@ std::optional<ServingId> Standby::worker_for(const Chain& chain, const ChainMemb
       }
     }
     if (other) continue;
-    // The memory beside chains is free for chains: layers with which a worker stands by, and whole
-    // models for audits, make room for a chain, but not for more standby layers.
+    // Only the memory that no shard uses counts. Standby layers and whole models for audits make
+    // room for a chain, but not for more standby layers.
     one.memory_free = tables_.shards.memory_beside(worker);
     (holds ? standing : idle).push_back(one);
   }

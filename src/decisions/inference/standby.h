@@ -15,7 +15,7 @@ class Standby {
   explicit Standby(DeskTables& tables) : tables_(tables) {}
 
   // Loads the next layers of the model for which no worker stands by. Each model has only one such
-  // load at a time, because a load takes time of a machine that may also be a member.
+  // load at a time, because a load takes time on a machine that may also be a member of a chain.
   void stand_by(const std::string& model);
   // Ends the standby of a worker.
   void leave(ServingId session);
@@ -24,17 +24,17 @@ class Standby {
   // has them.
   [[nodiscard]] bool take(ChainId id, ChainMember& member);
   // True if a worker outside of the chain holds exactly these layers. With `ready` the layers must
-  // be ready to take the place at once; otherwise the worker may still load them or have lent them
-  // to an audit.
+  // be able to take the place at once. Without it, the worker may still be loading them, or may
+  // have lent them to an audit.
   [[nodiscard]] bool is_covered(const Chain& chain, const ChainMember& member, bool ready) const;
-  // Handles a worker's refusal of a shard for which it has no room. It keeps the shards that it
-  // has.
+  // Call it when a worker refuses a shard for which it has no room. The worker keeps its other
+  // shards.
   void refused(ShardId id);
 
  private:
   [[nodiscard]] bool stands_by(const Shard& shard, const std::string& model) const;
-  // True if the shard holds all layers of a model whose chains have several members, so that it
-  // could not take over a member's place.
+  // True if the shard holds all layers of a model whose chains have several members. Such a shard
+  // serves audits, and cannot take over a member's place.
   [[nodiscard]] bool serves_audits_alone(const Shard& shard) const;
   // Returns the best worker for a member's layers: one that stands by already, or else an idle
   // worker.

@@ -1,5 +1,5 @@
 // A desk with a network of simulated workers, and its clock. The workers load and link at once, and
-// draw when they are told to.
+// draw tokens when a test calls draw().
 #pragma once
 
 #include <gtest/gtest.h>

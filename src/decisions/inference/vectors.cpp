@@ -21,9 +21,9 @@ Result<std::vector<float>> read_vector(std::string_view base64, std::uint32_t wi
     out.push_back(std::bit_cast<float>(bits));
     squares += double{out.back()} * out.back();
   }
-  // The rounding of f32 sums of 16,384 numbers is well below this.
+  // The greatest difference from 1. The rounding of f32 sums of 16,384 numbers is far smaller.
   constexpr double off_max = 1e-3;
-  // Written so that it is also true for numbers that are not finite.
+  // The negated comparison is also true for numbers that are not finite.
   if (!(std::abs(squares - 1) <= off_max))
     return fail(ErrorCode::data_loss, "The vector's squares add up to {:.6f} and not to 1.",
                 squares);

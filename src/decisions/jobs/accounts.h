@@ -26,8 +26,8 @@ class Accounts {
 
   // Takes up the stored rows. Fails with data_loss if the rows contradict themselves.
   [[nodiscard]] Result<> restore(const store::Loaded& loaded);
-  // Moves the balances that wallets earned as workers, before an owner had one balance, to the
-  // balance of their owner. Then tells the book what all balances mean.
+  // Moves credits that wallets earned as workers before an owner had one balance to the balance of
+  // their owner. Then updates the book from all balances.
   [[nodiscard]] Result<> join_balances(const store::Loaded& loaded, Moment now);
 
   [[nodiscard]] const ledger::Ledger& ledger() const { return ledger_; }
@@ -68,7 +68,7 @@ class Accounts {
   void forget_names(const OwnerId& owner);
 
  private:
-  // Updates the book and the staked devices: whether the owner can spend, and whether it has a
+  // Updates the book and the staked devices, from the credits that the owner can spend and from its
   // stake.
   void note_balances(const OwnerId& owner);
   void store_device(store::Device row);

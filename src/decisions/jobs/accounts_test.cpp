@@ -1,4 +1,4 @@
-// The balances of owners are reported as they change, and every change is a row.
+// Tests that the balances of owners are reported as they change, and that every change is a row.
 #include "decisions/jobs/accounts.h"
 
 #include <gmock/gmock.h>

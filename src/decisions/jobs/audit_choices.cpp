@@ -90,7 +90,7 @@ VerifyOrder verify_order(CoreTables& tables, Audit& audit, const RunningJob& job
   if (audit.wanted.samples >= audit.wanted.parts) {
     order.ranges.push_back(whole);
   } else {
-    // The parts are drawn one by one, because the result has arrived.
+    // The parts are drawn only now, after the result has arrived.
     std::set<std::uint32_t> drawn{audit.wanted.part};
     for (std::uint64_t number = 1000; drawn.size() < audit.wanted.samples; ++number) {
       drawn.insert(static_cast<std::uint32_t>(

@@ -23,7 +23,7 @@ struct Suspected {
   const protocol::TaskResult& result;
 };
 
-// None if the job or the result no longer exists.
+// No value if the job or the result no longer exists.
 std::optional<Suspected> suspected(CoreTables& tables, const Audit& audit) {
   RunningJob* const job = tables.jobs.find(audit.wanted.task.job);
   if (job == nullptr) return std::nullopt;
@@ -138,8 +138,8 @@ void AuditLeases::again(const TaskId& task, Moment now) {
   const auto audit = open_.find(task);
   if (audit == open_.end() || audit->second.inspecting || audit->second.verifying) return;
   if (!audit->second.opens) {
-    // The audit waits until a worker connects that may decide it. If results differ, other workers
-    // compute the task again.
+    // The audit waits until a worker connects that may decide it. For differing results it fails
+    // instead, so that other workers compute the task again.
     if (audit->second.wanted.dispute && audit->second.asked.empty())
       return end(task, trust::AuditOutcome::failed, now);
     if (audit->second.asked.size() >= auditors_max) audit->second.asked.clear();
@@ -235,7 +235,7 @@ void AuditLeases::opened(SessionId session, protocol::Opening opening, Moment no
     return;
   if (opening.roots.empty())
     return end(opening.task, trust::AuditOutcome::failed,
-               now);  // It does not have it any more.
+               now);  // The suspect no longer has its result.
   if (!audit->second.opening) audit->second.opening = std::move(opening);
   inspect_if_complete(audit->second);
 }
@@ -245,7 +245,7 @@ void AuditLeases::opened(SessionId session, protocol::Opening opening, Moment no
 void AuditLeases::note_silence(const TaskId& task) {
   const auto audit = open_.find(task);
   if (audit == open_.end() || !audit->second.auditor) return;
-  if (audit->second.answer.agree()) return;  // The suspect has not opened its commitment.
+  if (audit->second.answer.agree()) return;  // The auditor has answered; the suspect is late.
   ++tables_.counters.audits_unanswered;
   log_warning("The auditor {} did not answer for task {} in time; another auditor is drawn.",
               audit->second.auditor->text(), task.text());
@@ -321,7 +321,7 @@ void AuditLeases::job_ends(const JobId& job) {
 bool AuditLeases::verify_again(const TaskId& task, Moment now) {
   Audit* const audit = find(task);
   if (audit == nullptr || !tables_.world.verifies() || !audit->late.take_due(now.at)) return false;
-  audit->auditor.reset();  // If there is one, it is silent.
+  audit->auditor.reset();  // An auditor that has not answered.
   audit->answer = {};
   verify(*audit, now);
   note_sample(tables_, *audit, now);

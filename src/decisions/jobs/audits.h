@@ -38,18 +38,18 @@ struct Covered {
 // The states before the drawn groups of steps of a result.
 struct AuditStates {
   enum class Stage : std::uint8_t {
-    none,            // No state is needed, or the worker was not asked yet.
-    waits_for_room,  // Other checks of the job use the room for states.
+    none,            // No state is needed, or the worker is not asked yet.
+    waits_for_room,  // Other checks of the job take the room for states.
     asked,
     there,
   };
   Stage stage = Stage::none;
   std::vector<std::uint32_t> groups{};     // Groups whose states are asked for, in order.
-  std::vector<store::OutputBlob> blobs{};  // Their states, once they are there.
-  std::uint64_t bytes = 0;                 // The room that they use.
-  // True if the whole task is checked because the states were not there, or because the groups took
-  // the verifier too long each time. If the verifier cannot do that in time either, the worker's
-  // lease counts as lost.
+  std::vector<store::OutputBlob> blobs{};  // The states of `groups`, when they have arrived.
+  std::uint64_t bytes = 0;                 // The room that the states take, in bytes.
+  // True if the whole task is checked instead of groups, because the states did not arrive, or
+  // because the groups took the verifier too long each time. If the whole task takes the verifier
+  // too long, too, the worker's lease counts as lost.
   bool replaced = false;
   [[nodiscard]] bool are_awaited() const {
     return stage == Stage::asked || stage == Stage::waits_for_room;
@@ -62,7 +62,7 @@ struct Audit {
   double share = 1;                      // The size of `range` as a share of the task.
   std::vector<manifest::Range> drawn{};  // Ranges that the coordinator's verifier computes.
   std::vector<Hash> rivals{};            // Roots of the rival results that the verifier was given.
-  std::vector<protocol::ChunkName> chunks;  // Chunks of the suspect's outputs that it must open.
+  std::vector<protocol::ChunkName> chunks;  // Chunks of its outputs that the suspect must open.
   std::optional<protocol::Opening> opening;
   std::set<PublicKey> asked;
   std::optional<PublicKey> auditor;
@@ -81,7 +81,8 @@ struct Audit {
   Instant begun;
 };
 
-// Samples that wait longer than this time lag: the pay and the results of newcomers wait for them.
+// A sample that waits longer than this time is late: the pay and the results of newcomers wait for
+// samples.
 inline constexpr auto sample_lag_max = std::chrono::minutes(10);
 
 struct TrapLease {
@@ -90,7 +91,8 @@ struct TrapLease {
   Instant deadline;
 };
 
-// A worker computes a part of an accepted task in which a root found `suspect` wrong.
+// A poll of one worker, which computes a part of an accepted task in which a root found `suspect`
+// wrong.
 struct PollLease {
   PublicKey suspect;
   Hash root;  // The root of the suspect's result.

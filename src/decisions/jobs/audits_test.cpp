@@ -21,7 +21,8 @@ TEST(AuditedRange, IsThePartThatWasDrawnAndAsManyNeighboursAsAreWanted) {
   EXPECT_EQ(audited_range(wanted, whole).count, 16U);
 }
 
-// A part in which both results agree decides nothing: the wrong one of the two was believed.
+// If results differ, one wrong result was believed. A part in which both agree could not show which
+// one.
 TEST(AuditedRange, IsTheWholeTaskWhereResultsDiffer) {
   trust::AuditWanted wanted;
   wanted.parts = 32;

@@ -1,7 +1,7 @@
 // The facts that the core shares with other threads: the manifests of running jobs, the tokens of
-// connected workers, which clients hold credits, how many jobs and tasks their owners run, and
-// which devices act for one owner. The core writes; the threads that check messages, uploads and
-// reads only read.
+// connected workers, the clients that hold credits, the numbers of jobs and tasks that owners run,
+// and the devices that act for one owner. The core writes them; the threads that check messages,
+// uploads and reads only read them.
 //
 // Threading: any.
 #pragma once
@@ -79,7 +79,7 @@ class Book {
     return known_.with([](const auto& workers) { return workers.size(); });
   }
 
-  // A convicted worker serves no models until this time.
+  // Sets the time until which a convicted worker serves no models.
   void bar(const PublicKey& worker, UnixMillis until) {
     barred_.with([&](auto& workers) { workers[worker] = until; });
   }
@@ -134,7 +134,7 @@ class Book {
       return row == devices.end() ? OwnerId::of_first(key) : row->second.owner;
     });
   }
-  // True if `reader` acts for the owner of `key`. Revoked devices and recovery devices do not.
+  // True if `reader` acts for the owner of `key`. False for revoked devices and recovery devices.
   [[nodiscard]] bool sees(const PublicKey& reader, const PublicKey& key) const {
     return devices_.with([&](const auto& devices) {
       const auto owner_of = [&](const PublicKey& one) {

@@ -44,7 +44,7 @@ void CanaryMeasures::ask_again(Moment now) {
   std::erase_if(late_, [&](auto& each) {
     if (!each.second.take_due(now.at)) return false;
     const auto progress = tables_.scheduler.views().progress(each.first);
-    if (!progress || progress->estimate) return true;  // A worker has measured it.
+    if (!progress || progress->estimate) return true;  // A worker has already measured the job.
     order(each.first);
     return false;
   });

@@ -21,8 +21,8 @@ class CanaryMeasures {
 
   // Asks the verifier to run the job's canary. Does nothing if there is no verifier.
   void order(const JobId& job);
-  // The verifier's answer. An error means that it could not run the canary; it is asked again
-  // later.
+  // Takes the verifier's answer. An error means that the verifier could not run the canary; it is
+  // asked again later.
   void measured(const JobId& job, const Result<scheduler::Measurement>& measurement, Moment now);
   void job_ends(const JobId& job) {
     late_.erase(job);

@@ -1,15 +1,15 @@
 // The stakes that owners have on the chain in its final state. An outside command (`weft chain
-// stakes`) reports them, reading by reading. A reading is complete: an owner that it does not name
-// has no stake on the chain. A reading is of one slot, so that no stake is counted twice. A reading
-// counts for a limited time: if no newer one arrives, because a node or the command is down, all
-// chain stakes count as 0. While the stakes count, a reading of an earlier slot changes nothing,
-// and a reading of the same slot does not extend their time: a node that lags or stands still keeps
-// no stake alive. Once the stakes count as 0, a reading of an earlier slot is accepted if its slot
-// is higher than that of the last reading that was refused: a node that once named a slot far in
-// the future does not lock out all later readings.
+// stakes`) reports them in readings. A reading is complete: an owner that it does not name has no
+// stake on the chain. A reading is of one slot, so that no stake is counted twice. A reading counts
+// for a limited time: if no newer one arrives, because a node or the command is down, all chain
+// stakes count as 0. While the stakes count, a reading of an earlier slot changes nothing, and a
+// reading of the same slot does not extend their time, so that a node that lags or stands still
+// keeps no stake alive. Once the stakes count as 0, a reading of an earlier slot is accepted if its
+// slot is higher than that of the last reading that was refused, so that a node that once named a
+// slot far in the future does not lock out all later readings.
 //
 // The amounts exclude the stake that is unbonding. The coordinator cannot slash them: the on-chain
-// program takes a stake for two results of one (task, attempt), and for nothing that the
+// program takes a stake only for two results of one (task, attempt), and for nothing that the
 // coordinator says. Decision 31 names the rules that may therefore count on a chain stake.
 //
 // Pure. Threading: one thread. Memory: a row for each owner of a reading, at most rows_max.

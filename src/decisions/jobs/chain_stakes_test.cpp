@@ -1,5 +1,5 @@
-// Stakes on the chain count as its newest final state gives them, once each, and only for a limited
-// time if no newer state is read.
+// Tests that stakes on the chain count once each, as the newest final state gives them, and only
+// for a limited time if no newer state is read.
 #include "decisions/jobs/chain_stakes.h"
 
 #include <gtest/gtest.h>

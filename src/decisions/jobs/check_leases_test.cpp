@@ -1,5 +1,5 @@
-// Checks that are leased: another worker or the verifier is asked, a worker that does not answer is
-// replaced, and each check ends once with a report to the referee.
+// Tests checks that are leased: another worker or the verifier is asked, a worker that does not
+// answer is replaced, and each check ends once with a report to the referee.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

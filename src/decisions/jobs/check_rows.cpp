@@ -57,7 +57,7 @@ void CheckSweep::sweep(CoreTables& tables, UnixMillis now) {
   constexpr UnixMillis every = 60'000;
   constexpr UnixMillis kept = std::chrono::milliseconds(std::chrono::days(30)).count();
   if (tables.outbox.batch().empty() || now < swept_ + every)
-    return;  // The sweep adds a row only to a batch that is written anyway.
+    return;  // The sweep causes no batch of its own.
   swept_ = now;
   tables.trust.convictions().forget_old_mismatches(now);
   tables.outbox.batch().checks_kept_since.push_back(now - kept);

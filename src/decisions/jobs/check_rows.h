@@ -1,5 +1,5 @@
-// The evidence of verdicts, as rows: which parts of a result were computed again, and the outcome.
-// The rows are kept for 30 days.
+// The evidence of verdicts, as rows: the parts of a result that were computed again, and the
+// outcome. The rows are kept for 30 days.
 #pragma once
 
 #include <optional>

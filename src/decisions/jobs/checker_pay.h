@@ -1,5 +1,5 @@
-// Pay for checking: the credits that auditors, jurors and other workers that check for the network
-// get from slashed stakes and from the verification account. Never pays more than these hold.
+// Pay for checking: credits for auditors, jurors and other workers that check for the network, out
+// of slashed stakes and of the verification account. Never pays more than these hold.
 //
 // Threading: one thread.
 #pragma once

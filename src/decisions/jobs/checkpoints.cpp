@@ -15,11 +15,11 @@ void Checkpoints::saved(const SavedState& saved, Moment now) {
   const PublicKey key = worker->hello.key;
   tables_.scheduler.heard(key, now.at);
   const RunningJob* const job = tables_.jobs.find(told.task.job);
-  // True for a blob that may be stored and later removed: it is a checkpoint of this task and
-  // nothing else.
+  // True if the blob is a checkpoint of this task and nothing else, so that it may be stored and
+  // later removed.
   const bool is_one = told.done > 0 && told.done < told.of && saved.is_stored;
   if (job == nullptr || told.task.index >= job->row.tasks) {
-    if (is_one) forget_blob(told.task, told.blob);  // It came too late.
+    if (is_one) forget_blob(told.task, told.blob);  // The job has ended.
     return;
   }
   if (!is_one) {
@@ -127,7 +127,8 @@ void Checkpoints::forget(const JobId& job) {
     forget(TaskId(next->first));
 }
 
-// A blob that stays because a check may read it, and that nothing names, is swept later.
+// Removes the blob, unless a check may still read it. A blob that stays and is named by no row is
+// swept later.
 void Checkpoints::forget_blob(const TaskId& task, const Hash& blob) {
   if (held_.contains(task)) return;
   tables_.outbox.effect([&world = tables_.world, blob] { world.forget({blob}); });

@@ -29,8 +29,8 @@ class Checkpoints {
   // Takes up the stored rows. Rows of tasks that are not open are removed from the store. The jobs
   // must run already.
   void restore(std::span<const store::Checkpoint> rows);
-  // A worker says that it has saved a checkpoint of a task. A blob that is not a checkpoint of that
-  // task is ignored.
+  // Takes a worker's report that it has saved a checkpoint of a task. A blob that is not a
+  // checkpoint of this task is ignored.
   void saved(const SavedState& saved, Moment now);
 
   void add_resume_points(protocol::Lease& lease, const PublicKey& worker);
@@ -47,8 +47,8 @@ class Checkpoints {
   void hold(const TaskId& task) { held_.insert(task); }
   void let_go(const TaskId& task, const std::vector<store::OutputBlob>& states);
 
-  // Forget the checkpoints of the task, or of all tasks of the job. Rows go with the next flush,
-  // blobs after it.
+  // Forget the checkpoints of the task, or of all tasks of the job. The rows are removed with the
+  // next flush, the blobs after it.
   void forget(const TaskId& task);
   void forget(const JobId& job);
 

@@ -1,4 +1,4 @@
-// A weight belongs to the owner, is durable, and gives way to a later one only.
+// Tests that a weight belongs to the owner, is durable, and is replaced only by a later one.
 #include "decisions/jobs/client_weights.h"
 
 #include <gmock/gmock.h>

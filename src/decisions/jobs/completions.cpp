@@ -11,9 +11,9 @@ namespace weft::jobs {
 
 namespace {
 
-// The referee's number of the task that stands for an answer.
+// An answer is a task of index 0 to the referee.
 constexpr std::uint32_t stage_task = 0;
-constexpr std::uint32_t unheard_max = 4;  // Auditors of one answer that say nothing.
+constexpr std::uint32_t unheard_max = 4;  // Silent auditors of one answer.
 
 }  // namespace
 
@@ -90,7 +90,8 @@ void Completions::answered(billing::AnswerReport report, Moment now) {
   if (found == open_.end()) {
     if (open_.size() >= tables_.settings.answers.open_max)
       return forget(report.id, billing::AnswerFate::unaudited);
-    found = open_.emplace(report.id, billing::OpenAnswer{}).first;  // It is free.
+    // An answer that was not admitted is free.
+    found = open_.emplace(report.id, billing::OpenAnswer{}).first;
   }
   billing::OpenAnswer& open = found->second;
   open.work = end.work;
@@ -269,8 +270,8 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
   for (const PublicKey& auditor : open.agreeing)
     blame(auditor, open.stake, convicts && lead < 0,
           "The worker confirmed an answer that other workers refute.");
-  // A conviction of a chain is that of the stage that two roots found; all other members lose only
-  // their pay.
+  // In a chain only the stage that two roots found is convicted; all other members lose only their
+  // pay.
   const bool alone = convicts && open.workers.size() == 1 && strikes(open) >= 2;
   for (const PublicKey& worker : std::vector(open.workers))
     blame(worker, open.stake, alone || worker == open.guilty,
@@ -280,9 +281,9 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
   conclude(id, 0, billing::AnswerFate::refuted, "it is not what the model says", now);
 }
 
-// Wrong hidden states are traced through the stages; a token that its settings do not give is not:
-// which of a chain's ends chose it is not known. Without levels of trust heads count, and there are
-// no roots that could search.
+// Wrong hidden states are traced through the stages. A token that does not follow from the settings
+// is not traced, because either end of a chain may have chosen it. If workers count by heads, no
+// roots could search.
 bool Completions::trace(const billing::AnswerId& id, std::int64_t lead, Moment now) {
   billing::OpenAnswer& open = open_.at(id);
   if (!tables_.world.traces() || open.workers.size() < 2 || open.lead || !open.prints_differ ||
@@ -314,9 +315,9 @@ void Completions::traced(const billing::AnswerTraced& traced, Moment now) {
   judge(traced.id, *open.lead, now);
 }
 
-// Counts the findings of roots against the worker that answered, with those about this answer.
-// Wrong fingerprints are enough for a conviction. Of tokens that do not follow from the answer's
-// settings, two are needed.
+// Counts the findings of roots against the worker that answered, including those about this answer.
+// Wrong fingerprints alone are enough for a conviction; of tokens that do not follow from the
+// answer's settings, two are needed.
 std::uint32_t Completions::strikes(const billing::OpenAnswer& open) {
   constexpr std::uint32_t enough = 2;
   const bool by_tokens = tables_.settings.referee.defences.only_roots_convict &&

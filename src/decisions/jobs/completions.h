@@ -1,5 +1,6 @@
-// Answers of language models: the clients that may ask for one, its audits and their verdict, and
-// the workers that are paid or blamed for it. The desk (decisions/inference) finds the workers.
+// Answers of language models: the clients that may ask for one, the audits of answers and their
+// verdicts, and the workers that are paid or blamed. The desk (decisions/inference) finds the
+// workers.
 //
 // An answer is admitted, ends, may be audited, and its chain may be searched for the stage to
 // blame. Then it is settled once: the workers are paid, or the client gets its credits back.

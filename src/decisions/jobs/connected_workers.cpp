@@ -58,7 +58,7 @@ void ConnectedWorkers::send(const PublicKey& key, protocol::CoordinatorMessage m
   ConnectedWorker* const worker = find(key);
   if (worker == nullptr) return;
   const bool in_order =
-      !std::holds_alternative<protocol::Verdict>(message);  // A lease may come before one.
+      !std::holds_alternative<protocol::Verdict>(message);  // A lease may overtake verdicts.
   if (in_order) ++worker->waiting;
   outbox_.effect([this, key, session = worker->session, in_order, sent = std::move(message)] {
     if (in_order) {

@@ -42,7 +42,7 @@ class ConnectedWorkers {
       : world_(world), outbox_(outbox), book_(book), settings_(settings) {}
   ConnectedWorkers(const ConnectedWorkers&) = delete;
 
-  // Null if the worker is not connected.
+  // Returns null if the worker is not connected.
   [[nodiscard]] ConnectedWorker* find(const PublicKey& key);
   [[nodiscard]] ConnectedWorker* of_session(SessionId session);
   [[nodiscard]] const ConnectedWorker& at(const PublicKey& key) const { return workers_.at(key); }
@@ -54,7 +54,7 @@ class ConnectedWorkers {
   [[nodiscard]] Result<> room_for(bool is_newcomer) const;
   // Adds a worker whose key is not connected.
   void add(ConnectedWorker worker);
-  // Removes a connected worker. `view` is how the worker is shown from now on.
+  // Removes a connected worker, which is shown as `view` from now on.
   void remove(const PublicKey& key, protocol::api::Worker view);
 
   // Send a message. They do nothing if the worker is not connected.

@@ -31,7 +31,7 @@ void Convictions::convict(const trust::Convicted& convicted, Moment now) {
   const MicroCredits slashed = std::min(held, std::max<MicroCredits>(convicted.penalty, 0));
   corrections_.convicted(convicted.worker, slashed - std::min(slashed, slash.damage), now);
   forfeits_.forfeit(convicted.worker, now);
-  sessions_.refresh(convicted.worker, now);  // Suspended; it is told by its verdict.
+  sessions_.refresh(convicted.worker, now);  // The worker is suspended now.
   for (auto& jury : juries_)
     std::erase_if(jury.members, [&](const auto& member) {
       return member.worker == convicted.worker && jury.task == convicted.task;

@@ -40,8 +40,8 @@ class Convictions {
   void convict(const trust::Convicted& convicted, Moment now);
   // Adds a jury. It is paid once the stakes that the dispute took from its losers have arrived.
   void add_jury(Jury jury);
-  // Pays each juror like a replica, as far as the slashed stakes and the verification account
-  // reach.
+  // Pays each juror as much as a replica, until the slashed stakes and the verification account are
+  // used up.
   void pay_juries(Moment now);
 
  private:

@@ -1,13 +1,12 @@
 // The coordinator's state and its rules: scheduler, trust and ledger composed. Events come in, and
 // the core decides. One group commit holds the decisions of a batch of events; their effects
-// (verdicts, answers) go out only when the commit is durable. Nothing is acknowledged before.
-// Leases acknowledge nothing and go out at once.
+// (verdicts, answers) go out only when the commit is durable, so that nothing is acknowledged
+// earlier. Leases acknowledge nothing and go out at once.
 //
 //   core.submissions().submit(...); core.results().deliver(...);   any number of events
-//   core.flush(now);                                               decides, commits, and lets the
-//   effects follow
+//   core.flush(now);     decides, commits, and lets the effects follow
 //
-// Each event goes to the part that handles it, which has a single purpose and a header of its own
+// Each event goes to the part that handles it, which has a single purpose and its own header
 // (README.md). The parts share the tables of core_tables.h.
 //
 // The core has no sockets, threads, store, blobs or clock: facts about these arrive with the

@@ -1,5 +1,5 @@
-// The core decides by its events alone: stored rows, stored blobs and new ids come with the events,
-// and no other part of the coordinator is linked here.
+// Tests that the core decides by its events alone: stored rows, stored blobs and new ids come with
+// the events, and no other part of the coordinator is linked.
 #include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -516,8 +516,8 @@ void two_strangers_hand_in(CoreAlone& alone, std::uint32_t tasks) {
   }
 }
 
-// The verifier takes turns by what an order says: a stranger's network, or the stranger itself
-// where it is of our own.
+// The verifier takes turns by the group that an order names: a stranger's network, or the stranger
+// itself if it is in the coordinator's own network.
 TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
   CoreAlone alone({}, CoreAlone::Verifier::here, CoreAlone::Count::levels);
   two_strangers_hand_in(alone, 8);

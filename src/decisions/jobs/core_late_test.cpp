@@ -1,5 +1,5 @@
-// Checks that the coordinator's verifier did not finish, event by event: when and from whom they
-// are requested again, and when they are given up.
+// Tests checks that the coordinator's verifier did not finish, event by event: when they are
+// requested again and from which workers, and when they are given up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

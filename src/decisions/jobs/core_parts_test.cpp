@@ -1,5 +1,5 @@
-// The parts together: the decisions of the scheduler and of trust are carried out in order, and the
-// tables agree with each other after every event.
+// Tests the parts together: the decisions of the scheduler and of trust are carried out in order,
+// and the tables are consistent after every event.
 #include "decisions/jobs/core_parts.h"
 
 #include <gmock/gmock.h>

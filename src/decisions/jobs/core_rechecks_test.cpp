@@ -1,5 +1,5 @@
-// Tasks that convicted workers were paid for, event by event: which are computed again, who is owed
-// how much, and from which account it is paid.
+// Tests the paid tasks of convicted workers, event by event: the tasks that are computed again, the
+// amounts that clients are owed, and the accounts that pay them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ class CoreRechecks : public testing::Test {
  protected:
   static constexpr std::uint32_t tasks = 4;
 
-  // Worker 1 was convicted and has a stake; no client has been given `taken` of the credits that it
-  // lost.
+  // Worker 1 was convicted and has a stake. The conviction took `taken` credits that no client has
+  // been given.
   Restored after_conviction(MicroCredits taken, MicroCredits stake = 0) {
     Restored restored;
     restored.rows.rechecks.push_back(

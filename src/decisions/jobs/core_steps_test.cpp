@@ -1,6 +1,6 @@
-// Checks of drawn groups of steps, event by event: which leases ask for roots, when a worker is
-// asked for states, what follows from its answer or its silence, and that a restart changes none of
-// it.
+// Tests checks of drawn groups of steps, event by event: which leases ask for roots, when a worker
+// is asked for states, what follows from its answer or its silence, and that a restart changes none
+// of these.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using testing::SizeIs;
 
 constexpr std::uint32_t steps = 8;
 constexpr std::uint8_t stranger = 1;  // A newcomer with three confirmed results: two groups.
-constexpr std::uint8_t other = 2;     // Like it.
+constexpr std::uint8_t other = 2;     // Also a newcomer with three confirmed results.
 constexpr std::uint8_t trusted = 3;   // Established: one group.
 
 std::string steps_manifest(std::uint32_t tasks = 1, std::uint32_t replicas = 1) {
@@ -88,7 +88,7 @@ class CoreSteps : public testing::Test {
   [[nodiscard]] std::uint32_t whole_task() const {
     return alone->measurements.empty() ? 1 : alone->measurements.back().range.count;
   }
-  // The verifier takes so long for a task.
+  // Reports that the verifier takes `task_seconds` for a task.
   void measure(const JobId& job, double task_seconds) {
     alone->core().checks().measured(job,
                                     scheduler::Measurement{.workgroups = whole_task(),

@@ -20,7 +20,7 @@ constexpr std::string_view no_verifier =
 constexpr std::string_view deleted = "The client had the job's content deleted.";
 constexpr std::string_view too_many =
     "The worker was paid for more tasks than are computed again (10,000).";
-// No other verifier checks a paid task: this one tries it for a quarter of an hour.
+// The tries take a quarter of an hour. No other verifier checks a paid task.
 constexpr std::uint32_t tries_max = 8;
 
 }  // namespace
@@ -202,7 +202,7 @@ void Corrections::correct(const PaidTask& paid, const PublicKey& worker, const R
                               .reason = {}},
                       .owe = {worker}};
   if (auto* const job = tables_.jobs.find(task.job); job != nullptr) {
-    tables_.trust.traps().remove_job(task.job);  // A trap may expect the result that was wrong.
+    tables_.trust.traps().remove_job(task.job);  // A trap of the job may expect a wrong result.
     if (!job->joining) {
       job->accepted[task.index] = std::make_unique<const Settled>(right.root, right.outputs);
       open.row.joined = true;

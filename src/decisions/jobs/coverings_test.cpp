@@ -1,4 +1,4 @@
-// Receipts that wait for their results take no more room than they may, whatever they name.
+// Tests that receipts that wait for their results stay within their bounds, whatever they name.
 #include "decisions/jobs/coverings.h"
 
 #include <gtest/gtest.h>
@@ -43,8 +43,8 @@ TEST(Coverings, AreBoundedInNumberAndTheOldestGoesFirst) {
   EXPECT_EQ(dropped, (std::vector{attempt(0), attempt(1), attempt(2)}));
 }
 
-// A receipt of thousands of items whose others are covered again by the next one, and the next,
-// keeps its statement for the one that is not.
+// Each receipt has thousands of items, of which the next receipt covers all but one again. The
+// remaining item keeps the receipt's statement.
 TEST(Coverings, AreBoundedInBytesThoughEachReceiptLeavesOneItemBehind) {
   Coverings coverings;
   std::vector<Coverings::Attempt> common;

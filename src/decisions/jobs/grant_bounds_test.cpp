@@ -1,4 +1,5 @@
-// An invitation in the wrong hands brings no more than a day's grants, of one address and in all.
+// Tests that an invitation in the wrong hands brings no more than a day's grants, for one address
+// and in all.
 #include "decisions/jobs/grant_bounds.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A grant comes once to an owner, within the bounds of the day.
+// Tests that an owner gets a grant once, within the bounds of the day.
 #include "decisions/jobs/grants.h"
 
 #include <gtest/gtest.h>

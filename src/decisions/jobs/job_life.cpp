@@ -61,8 +61,7 @@ void JobLife::begin(RunningJob job, Moment now, std::span<const scheduler::TaskP
   };
   job.refereed = terms.replicas > 1 ? a_worker_works_alone(now) : terms.audit > 0;
   if (job.refereed)
-    wanted.replicas_first =
-        1;  // The referee asks for more, as soon as it knows whose the first lease is.
+    wanted.replicas_first = 1;  // The referee wants more once it knows the first lease's worker.
   tables_.trust.add_job(id, std::move(terms), job.row.tasks);
   const auto added = tables_.scheduler.add_job(wanted, now.at, progress);
   check(added.has_value(), "a new job is new to the scheduler");
@@ -175,7 +174,7 @@ void JobLife::end(const JobId& id, store::JobUpdate::End end, Moment now) {
       parts_.sessions.decided({.job = id, .index = index}, worker, tables_.latest);
   }
   tables_.jobs.remove(id);
-  parts_.claims.settle();  // Some may have been of results that were being joined.
+  parts_.claims.settle();  // Corrections may have waited for this job's end.
 }
 
 void JobLife::fail_with(const JobId& id, std::string reason, Moment now) {

@@ -44,7 +44,8 @@ class JobLife {
   JobLife(CoreTables& tables, Parts parts) : tables_(tables), parts_(parts) {}
   JobLife(const JobLife&) = delete;
 
-  // Begins to run the job. `progress` is that of its tasks, if the job ran before a restart.
+  // Begins to run the job. `progress` is the progress of its tasks, if the job ran before a
+  // restart.
   void begin(RunningJob job, Moment now, std::span<const scheduler::TaskProgress> progress);
   // Joins the job's outputs: all its tasks are accepted.
   void join(RunningJob& job, Moment now);

@@ -1,5 +1,5 @@
-// Accepted results that were found wrong and are replaced, and whose money or job is not settled
-// yet; and the sum that each owner owes to the clients of such results.
+// Accepted results that were found wrong and replaced, as long as their money or their job is not
+// settled. Also knows the sum that each owner owes to the clients of such results.
 //
 // Pure. Memory: a row for each such result.
 #pragma once

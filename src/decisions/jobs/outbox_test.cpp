@@ -1,4 +1,5 @@
-// Effects go out in the order in which they were decided, and none before its rows are durable.
+// Tests that effects go out in the order in which they were decided, and none before its rows are
+// durable.
 #include "decisions/jobs/outbox.h"
 
 #include <gmock/gmock.h>

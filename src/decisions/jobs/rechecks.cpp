@@ -6,7 +6,7 @@
 namespace weft::jobs {
 namespace {
 
-__extension__ using Wide = __int128;  // GCC and Clang both support 128-bit integers.
+__extension__ using Wide = __int128;  // An extension of GCC and Clang.
 
 }  // namespace
 

@@ -61,7 +61,7 @@ class Rechecks {
   bool wait_for(const PublicKey& worker, const std::shared_ptr<const PaidTask>& paid);
   [[nodiscard]] std::shared_ptr<const PaidTask> waiting(const TaskId& task) const;
   [[nodiscard]] bool waits_for_client(const PublicKey& client) const;
-  // The task is computed. Returns the workers that waited for it.
+  // Call it when the task is computed. Returns the workers that waited for it.
   std::set<PublicKey> computed(const TaskId& task);
 
   // Returns and forgets the workers whose tasks are all looked up and computed.

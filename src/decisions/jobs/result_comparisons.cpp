@@ -61,7 +61,7 @@ void ResultComparisons::compared(const Comparison& comparison, Moment now) {
   if (delivered == of_task.end() || delivered->second.result.attempt != attempt)
     return;  // The result was lost during the comparison.
   if (delivered->second.result.root != root)
-    return;  // Lost and leased again, and other bytes are here now, which are being compared.
+    return;  // Another lease has delivered other bytes, which are being compared.
   tables_.scheduler.awaits_receipt_from(task, worker, now.at);
   rulings_.carry_out(
       tables_.trust.add_result({.task = task, .worker = worker, .attempt = attempt, .root = root},

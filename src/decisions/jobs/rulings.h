@@ -28,15 +28,16 @@ class Rulings {
   ~Rulings() = default;
 };
 
-// The events that the checks which are leased to workers (audits, traps and polls) are told of.
+// The events for checks that are leased to workers: audits, traps and polls.
 class CheckLeases {
  public:
-  // The worker was leased these tasks, in a job of which the referee is told.
+  // Call it when the worker was leased these tasks, in a job whose first leases the referee is
+  // told.
   virtual void leased(const JobId& job, const PublicKey& worker,
                       std::span<const protocol::LeasedTask> tasks, Moment now) = 0;
-  // A worker has connected that may do checks.
+  // Call it when a worker has connected that may do checks.
   virtual void worker_came(Moment now) = 0;
-  // A worker has connected, of whose results checks may be under way.
+  // Call it when a worker has connected whose results may be under check.
   virtual void connected(const PublicKey& worker) = 0;
   virtual void worker_left(const PublicKey& worker, Moment now) = 0;
   virtual void job_ends(const JobId& job) = 0;

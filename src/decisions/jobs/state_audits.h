@@ -24,16 +24,17 @@ class StateAudits {
       : tables_(tables), audits_(audits), requests_(requests), rulings_(rulings) {}
   StateAudits(const StateAudits&) = delete;
 
-  // The suspect has answered. If it lacks one of the states, the whole task is checked.
+  // Call it when the suspect has answered. If it lacks one of the states, the whole task is
+  // checked.
   void sent(const SentStates& answer, Moment now);
-  // A worker has connected. It is asked again for states that it was asked for in an earlier
-  // session.
+  // Call it when a worker has connected. It is asked again for states that it was asked for in an
+  // earlier session.
   void worker_came(const PublicKey& worker);
   // Ends the checks whose suspects do not answer in time, and begins those that waited for room.
   void expire(Moment now);
   [[nodiscard]] std::optional<Instant> deadline() const;
 
-  // The groups were not computed: the whole task is checked.
+  // Has the whole task checked, because the groups were not computed.
   void check_whole(Audit& audit, Moment now);
   // The lease of the suspect counts as lost. The audit ends.
   void lose(const Audit& audit, std::string_view why, Moment now);

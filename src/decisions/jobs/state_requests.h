@@ -19,7 +19,8 @@ namespace weft::jobs {
 
 class StateRequests {
  public:
-  // The time that a worker has to answer. It has as much again for each answer_bytes of states.
+  // The time that a worker has to answer. It has this time once more for each answer_bytes of
+  // states.
   static constexpr auto answer_time = std::chrono::seconds(30);
   static constexpr std::uint64_t answer_bytes = std::uint64_t{64} << 20;
   // Additional time for a worker that is not connected, for example after a restart of the
@@ -30,14 +31,14 @@ class StateRequests {
       : tables_(tables), checkpoints_(checkpoints) {}
   StateRequests(const StateRequests&) = delete;
 
-  // True if the verifier can be given the audit now. Otherwise its states are awaited: the suspect
-  // is asked, or will be when its job has room for them. The deadline of the audit is set.
+  // True if the verifier can be given the audit now. Otherwise the audit waits for states: the
+  // suspect is asked now, or when its job has room for them. The deadline of the audit is set.
   [[nodiscard]] bool are_there(Audit& audit, Moment now);
   // Asks the suspect for the states. A suspect that has reconnected is asked again; its deadline
   // does not change.
   void send(const Audit& audit);
-  // The states of the audit are not needed any more, or have to be asked for again: they are
-  // removed, and `sent` with them.
+  // Removes the states of the audit, and `sent`, because they are not needed any more or have to be
+  // asked for again.
   void release(Audit& audit, const std::vector<store::OutputBlob>& sent = {});
 
  private:

@@ -39,7 +39,8 @@ void TaskPayments::set_price(RunningJob& job, const scheduler::Estimate& estimat
 
 TaskPayments::Paid TaskPayments::pay(RunningJob& job, std::uint32_t index,
                                      std::span<const PublicKey> agreeing, Moment now) {
-  // The canary may be accepted before its estimate has come out of decide(), and be all of its job.
+  // A job may consist of its canary alone, which may be accepted before decide() has reported the
+  // estimate.
   const auto progress = tables_.scheduler.views().progress(job.row.id);
   if (progress && progress->estimate) set_price(job, *progress->estimate);
   const auto estimate =
@@ -47,8 +48,8 @@ TaskPayments::Paid TaskPayments::pay(RunningJob& job, std::uint32_t index,
           ? *progress->estimate
           : scheduler::Estimate{
                 .reference_seconds_per_workgroup = 0, .units = 0, .price = job.row.price};
-  // A job whose price is over its budget ends at once; what its canary did is paid as far as the
-  // escrow reaches.
+  // A job whose price is over its budget ends at once. The work of its canary is paid up to the
+  // amount in the escrow.
   const ledger::Funds escrow = tables_.accounts.ledger().escrow(job.row.id);
   const ledger::TaskPay pay{
       .task = {.job = job.row.id, .index = index},

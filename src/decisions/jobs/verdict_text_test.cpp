@@ -1,4 +1,4 @@
-// A client reads in one sentence on whose word its results were accepted.
+// Tests the sentence by which a client reads how its results were decided.
 #include "decisions/jobs/verdict_text.h"
 
 #include <gtest/gtest.h>

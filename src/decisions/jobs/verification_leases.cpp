@@ -10,7 +10,7 @@ namespace weft::jobs {
 void VerificationLeases::leased(const JobId& id, const PublicKey& worker,
                                 std::span<const protocol::LeasedTask> tasks, Moment now) {
   for (const auto& task : tasks) {
-    const RunningJob* const job = tables_.jobs.find(id);  // Rulings may end it.
+    const RunningJob* const job = tables_.jobs.find(id);  // Null if rulings have ended the job.
     if (job == nullptr || !job->refereed) return;
     const TaskId name{.job = id, .index = task.index};
     parts_.rulings.carry_out(

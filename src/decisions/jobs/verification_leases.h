@@ -48,9 +48,9 @@ class VerificationLeases final : public CheckLeases {
   bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   void claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);
-  // The suspect of an audit has opened its commitment.
+  // Call it when the suspect of an audit has opened its commitment.
   void opened(SessionId session, protocol::Opening opening, Moment now);
-  // The suspect of a check of steps has sent states.
+  // Call it when the suspect of a check of steps has sent states.
   void states_sent(const SentStates& answer, Moment now) { parts_.states.sent(answer, now); }
   void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                  Moment now);

@@ -89,7 +89,7 @@ void VerifierAudits::verified(const TaskId& task, const Hash& root, const Checke
 void VerifierAudits::not_checked(Audit& audit, const Checked& checked, Moment now) {
   const TaskId task = audit.wanted.task;
   const bool had_states = audit.states.stage == AuditStates::Stage::there;
-  requests_.release(audit);  // A later try asks for them again.
+  requests_.release(audit);  // A later try asks for the states again.
   if (checked.late) {
     audit.late.ran_out(checked.reason, now.at);
     if (audit.late.tries() == trust::LateCheck::tries_max)
@@ -98,8 +98,8 @@ void VerifierAudits::not_checked(Audit& audit, const Checked& checked, Moment no
     audit.late.cannot(checked.reason);
   }
   const bool is_told = audit.late.tries() >= trust::LateCheck::tries_max;
-  // The worker chose the states from which the groups take too long; it has not chosen those from
-  // which the whole task is computed.
+  // The worker may have chosen its states so that the groups take too long. It has not chosen the
+  // data from which the whole task is computed.
   if (checked.late && had_states && is_told) return states_.check_whole(audit, now);
   const bool given_up = !audit.late.waits() || is_given_up(audit, now);
   const bool in_vain = audit.states.replaced && checked.late && is_told;
@@ -110,8 +110,8 @@ void VerifierAudits::not_checked(Audit& audit, const Checked& checked, Moment no
                  "time.",
                  now);
   };
-  if (audit.opens || audit.wanted.by_root) {  // No other one may do it.
-    // Two accomplices would otherwise decide because they send no states.
+  if (audit.opens || audit.wanted.by_root) {  // Only the verifier may do it.
+    // The lease is lost. Otherwise two accomplices that send no states would decide together.
     if (in_vain) return lose();
     if (given_up) return audits_.end(task, trust::AuditOutcome::failed, now);
     audit.deadline = audit.late.next();

@@ -1,5 +1,5 @@
-// Workers come and go: a second connection replaces the first, a suspended one gets nothing until
-// its suspension is over, and a pardon ends it at once.
+// Tests workers that come and go: a second connection replaces the first, a suspended worker gets
+// no task until its suspension is over, and a pardon ends a suspension at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

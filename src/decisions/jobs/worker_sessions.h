@@ -28,7 +28,7 @@ class WorkerSessions {
   void resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now);
   void beat(SessionId session, Moment now);
   void slots(SessionId session, std::uint32_t slots, Moment now);
-  // The connection has ended, on purpose (Bye) or not.
+  // Call it when the connection has ended, on purpose (Bye) or not.
   void left(SessionId session, bool on_purpose, Moment now);
   // Forgets the connection; the scheduler has been told already.
   void disconnect(const PublicKey& key, Moment now);
@@ -37,12 +37,12 @@ class WorkerSessions {
 
   // Updates the scheduler's terms for the worker, because its standing may have changed.
   void refresh(const PublicKey& worker, Moment now);
-  // The worker's result for the task is decided.
+  // Call it when the worker's result for the task is decided.
   void decided(const TaskId& task, const PublicKey& worker, Moment now);
 
   // Ends the suspensions that are over.
   void end_suspensions(Moment now);
-  // The operator has ended the worker's suspension.
+  // Call it when the operator has ended the worker's suspension.
   void pardoned(const PublicKey& worker);
   [[nodiscard]] std::optional<UnixMillis> next_suspension_end() const;
 

@@ -59,21 +59,21 @@ struct VerifyOrder {
   std::vector<store::OutputBlob> outputs;  // Outputs of the whole task.
   std::vector<manifest::Range> ranges;
   PublicKey client;     // The job's client; clients take turns.
-  std::string group{};  // A newcomer's network or key, for its result; these take turns.
+  std::string group{};  // A newcomer's network or key; groups take turns.
   bool first = false;   // The worker is a newcomer and waits for the check.
   // Rival results of the task. If there are any, `ranges` are those of the `parts` parts in which a
   // rival differs.
   std::vector<std::vector<store::OutputBlob>> rivals;
   std::uint32_t parts = 1;
-  // A group of steps to compute from the state before it. If there are any, they are computed in
-  // the place of `ranges`.
+  // A group of steps to compute from the state before the group. If there are groups, they are
+  // computed instead of `ranges`.
   struct Group {
-    std::uint32_t first = 0;  // Its steps.
+    std::uint32_t first = 0;  // The first step of the group.
     std::uint32_t count = 0;
-    // The blob of the state before it (proof/task_state.h); nothing before the first step, which
-    // begins from the job's own data.
+    // The blob of the state before the group (proof/task_state.h). No value before the first step,
+    // which begins from the job's own data.
     std::optional<store::OutputBlob> state{};
-    Hash before;  // The root of that state to which the worker is committed.
+    Hash before;  // The root to which the worker is committed for this state.
     Hash after;   // The root after the group to which the worker is committed.
   };
   std::vector<Group> groups{};

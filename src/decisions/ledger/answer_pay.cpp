@@ -8,7 +8,7 @@
 namespace weft::ledger {
 namespace {
 
-__extension__ using Wide = __int128;  // GCC and Clang both have this type.
+__extension__ using Wide = __int128;  // An extension of GCC and Clang.
 
 std::string credits(MicroCredits amount) {
   return weft::format("{}.{:06}", amount / 1'000'000, amount % 1'000'000);

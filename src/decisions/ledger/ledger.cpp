@@ -107,8 +107,7 @@ std::map<Account, MicroCredits> Ledger::balances() const {
 }
 
 MicroCredits Ledger::sum() const {
-  Wide total =
-      0;  // The partial sums of a walk in any order may leave 64 bits even if the whole sum is 0.
+  Wide total = 0;  // The sum is 0, but partial sums in any order may leave 64 bits.
   for (const auto& [account, amount] : balances_) total += amount;
   check(total >= INT64_MIN && total <= INT64_MAX, "balances sum to a number of 64 bits");
   return static_cast<MicroCredits>(total);

@@ -5,9 +5,9 @@
 // Granted credits stay granted (common/records/account.h): only mint makes or takes them. Every
 // other transaction moves as many credits out of granted accounts as into granted accounts, and an
 // owner's granted credits leave it only for an escrow. Held credits go to their owner, to a client
-// whose task was wrong or to the verification account, and are neither spent nor staked before.
-// Only an owner's own free credits are settled, and settled credits are never taken back. apply()
-// enforces these rules (rules.h) for every transaction, whatever made it.
+// whose task was wrong or to the verification account; as long as they are held, they are neither
+// spent nor staked. Only an owner's own free credits are settled, and settled credits are never
+// taken back. apply() enforces these rules (rules.h) for every transaction.
 //
 // Pure: no clock, no store. The caller applies a transaction here, puts it into the batch that it
 // commits, and shows no client the effect before the commit is durable. After a restart, restore()

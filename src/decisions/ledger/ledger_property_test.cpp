@@ -198,7 +198,7 @@ struct Model {
   }
 };
 
-// Credits by their origin: all credits come from mint, whatever moved since.
+// The free and the granted credits that came from mint, and those that the accounts hold now.
 struct Minted {
   Funds given;
   // Counts a transaction that was applied.
@@ -225,8 +225,8 @@ struct Minted {
   }
 };
 
-// Checks the invariants after an event: of the accounts that it touched, and now and then of all
-// accounts.
+// Checks the invariants after an event: after each event for the accounts that it touched, and now
+// and then for all accounts.
 std::string wrong_after(const Ledger& ledger, const Model& model, const Transaction& transaction) {
   MicroCredits total = 0;
   MicroCredits settled = 0;

@@ -122,8 +122,8 @@ Result<Device> Owners::revoke(const PublicKey& by, const PublicKey& key, UnixMil
       return each != key && other.revoked == 0 && (!spends || other.role == DeviceRole::full);
     });
   };
-  // A recovery device may revoke the last spending device, which a thief may hold, and then adds
-  // another one.
+  // A recovery device may revoke the last spending device, because a thief may hold it, and can add
+  // another one afterwards.
   const bool leaves_enough =
       device.role == DeviceRole::recovery || by_role == DeviceRole::recovery || another(true);
   if (!leaves_enough || !another(false))

@@ -58,8 +58,8 @@ Result<> check_input(const Model& model, std::span<const Node> nodes, const Late
   return {};
 }
 
-// The nodes that can have a shard at all, the fastest first. If there are too many, those that are
-// fast and those that hold much are kept.
+// The nodes that can have a shard at all, the fastest first. If there are too many, the fast nodes
+// and the nodes that hold many layers are kept.
 std::vector<std::size_t> usable_nodes(const Model& model, std::span<const Node> nodes) {
   struct Candidate {
     std::size_t node;
@@ -77,7 +77,8 @@ std::vector<std::size_t> usable_nodes(const Model& model, std::span<const Node> 
     return a.speed > b.speed || (a.speed == b.speed && a.node < b.node);
   };
   if (candidates.size() > search_nodes_max) {
-    // Keeps one half by speed, and the rest by speed times the layers that they hold.
+    // Keeps search_nodes_max nodes: one half by speed, the other half by speed times the number of
+    // layers that the node holds.
     std::ranges::sort(candidates, faster);
     const auto rest = candidates.begin() + search_nodes_max / 2;
     std::partial_sort(rest, candidates.begin() + search_nodes_max, candidates.end(),
@@ -94,7 +95,8 @@ std::vector<std::size_t> usable_nodes(const Model& model, std::span<const Node> 
   return usable;
 }
 
-// The search problem of a plan, with the data that bounds its period.
+// Turns a model and its nodes into a search problem, and searches it for a chain by either
+// objective.
 class Planner {
  public:
   Planner(const Model& model, std::span<const Node> nodes, const Latency& latency,
@@ -115,7 +117,8 @@ class Planner {
       for (std::size_t b = 0; b < n; ++b) {
         const Link link = latency.at(usable_[a], usable_[b]);
         problem_.hop_seconds[a * n + b] = link.arrival_seconds(model.hop_bytes);
-        problem_.back_seconds[a * n + b] = link.seconds;  // A token is a few bytes.
+        // Only the latency: a token is a few bytes.
+        problem_.back_seconds[a * n + b] = link.seconds;
         occupied_[a * n + b] =
             std::isfinite(link.seconds) ? link.occupied_seconds(model.hop_bytes) : infinite;
       }
@@ -124,8 +127,8 @@ class Planner {
 
   [[nodiscard]] std::optional<Chain> best_token() const { return solve(problem_); }
 
-  // The chain for the least bound on the period that has one; among such chains the one whose
-  // tokens come soonest.
+  // Finds the least bound on the period that a chain can keep. Of the chains within this bound, it
+  // returns the one with the shortest token time.
   [[nodiscard]] std::optional<Chain> best_period(double slack) const {
     const std::vector<double> bounds = possible_periods();
     const auto start =
@@ -152,7 +155,8 @@ class Planner {
         least = middle + 1;
       }
     }
-    // Up to here any chain was enough; now the one whose tokens come soonest is searched for.
+    // Any chain was enough to find the bound; here the chain with the shortest token time is
+    // searched for.
     if (auto chain = solve(bounded(bounds[at] * (1 + slack)));
         chain && chain->seconds < best->seconds)
       best = std::move(chain);
@@ -203,8 +207,8 @@ class Planner {
 
   [[nodiscard]] ChainProblem::Room bounded_room(std::size_t node, double bound) const {
     const auto within = [&](std::uint32_t room, double besides) {
-      // Rounding must not lose a layer, because each bound is the time of a whole number of layers
-      // of a node.
+      // Each bound is the time of a whole number of layers of a node. The factor makes sure that
+      // the division, which rounds, does not lose one of these layers.
       const double layers = std::floor(bound * (1 + 1e-9) / problem_.layer_seconds[node] - besides);
       return layers < 1 ? 0U
                         : static_cast<std::uint32_t>(std::min(layers, static_cast<double>(room)));
@@ -257,7 +261,7 @@ class Planner {
   std::span<const Node> nodes_;
   std::vector<std::size_t> usable_;
   ChainProblem problem_;  // The problem with the usable nodes only.
-  // [from][to]: the time for which a hidden state occupies that link.
+  // [from][to]: the time for which a hidden state occupies the link.
   std::vector<double> occupied_;
 };
 

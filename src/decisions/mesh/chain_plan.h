@@ -28,12 +28,13 @@ namespace weft::mesh {
 
 struct Node {
   std::string id;
-  double layers_per_s = 0;        // Layers of one token, measured with the node's present load.
+  // Layers of one token in a second, measured under the node's present load.
+  double layers_per_s = 0;
   std::uint64_t memory_free = 0;  // Free bytes for weights and cache.
   bool can_first = true;  // True if the node may have the embedding (first) or the head (last).
   bool can_last = true;
-  // Layers [held_begin, held_end) whose weights it already has, so that repair() does not count
-  // them as loading.
+  // The layers [held_begin, held_end) whose weights the node already has, so that repair() does not
+  // count them as loading.
   std::uint32_t held_begin = 0;
   std::uint32_t held_end = 0;
 };
@@ -68,7 +69,7 @@ enum class Objective : std::uint8_t { token, period };
 struct PlanOptions {
   Objective objective = Objective::token;
   std::uint32_t min_shards = 1;
-  std::uint32_t max_shards = 0;  // 0: up to the number of layers.
+  std::uint32_t max_shards = 0;  // 0 allows one shard for each layer.
   // The factor by which the period may exceed the best one (0.1: a tenth) if a token then comes
   // sooner. Used only for the objective `period`.
   double period_slack = 0;
@@ -79,9 +80,9 @@ inline constexpr std::size_t exact_nodes_max = 10;
 // If more nodes than this are usable, only the most promising ones are planned with.
 inline constexpr std::size_t search_nodes_max = 128;
 
-// The best chain by the objective; among equal ones that with fewer shards. Fails with
+// The best chain by the objective; among equally good chains, the one with fewer shards. Fails with
 // invalid_argument if there are no layers, a speed is not a number, two nodes have one id, the
-// latencies are of another number of nodes, or options contradict each other. Fails with
+// latencies are for a different number of nodes, or options contradict each other. Fails with
 // resource_exhausted if the nodes together cannot hold the model; the message names the shortage.
 [[nodiscard]] Result<Plan> plan_chain(const Model& model, std::span<const Node> nodes,
                                       const Latency& latency, const PlanOptions& options = {});

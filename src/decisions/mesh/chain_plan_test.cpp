@@ -24,8 +24,8 @@ struct Instance {
   PlanOptions options;
 };
 
-// An instance in which everything differs: speeds over two orders of magnitude, memory from one
-// layer to the whole model, and one-way links.
+// A random problem with great differences: speeds over two orders of magnitude, memory from one
+// layer to the whole model, and links that differ by direction.
 Instance random_instance(unsigned seed, std::size_t nodes_max, std::uint32_t layers_max) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t n) {
@@ -51,7 +51,7 @@ Instance random_instance(unsigned seed, std::size_t nodes_max, std::uint32_t lay
                        .can_last = below(8) != 0});
   }
   x.latency = Latency(n);
-  const double far = between(1e-5, 1);  // Hops matter in some instances, computing in others.
+  const double far = between(1e-5, 1);  // Hops dominate in some problems, computing in others.
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = 0; b < n; ++b) {
       if (a == b) continue;
@@ -140,7 +140,7 @@ void expect_as_it_says(const Instance& x, const Plan& plan, unsigned seed) {
   EXPECT_TRUE(std::isfinite(plan.token_seconds)) << "seed " << seed;
 }
 
-// Counts of the instances, so that a test can check that it has compared real chains.
+// Counts of the problems, so that a test can check that it has compared real chains.
 struct Seen {
   int impossible = 0;
   int whole = 0;
@@ -182,7 +182,7 @@ TEST(ChainPlan, IsTheBestThereIsForEightWorkers) {
   EXPECT_GT(seen.chains, 1000);
 }
 
-// The search for many workers, on problems that are small enough to know the best chain.
+// Tests the search for many workers, on problems that are small enough to know the best chain.
 TEST(ChainPlan, SearchesManyWorkersNearlyAsWell) {
   std::size_t compared = 0;
   std::size_t missed = 0;
@@ -276,7 +276,7 @@ TEST(ChainPlan, SplitsWhereTwoFastWorkersBeatOneSlowOneThatHoldsAll) {
   const auto plan = plan_chain(small_model(), nodes, Latency(3, {.seconds = 0.01})).value();
 
   EXPECT_EQ(plan.shards.size(), 2U);
-  // 12 layers, one hop there and one back.
+  // 12 layers, one hop of the hidden state, and one hop of the drawn token back to the first shard.
   EXPECT_NEAR(plan.token_seconds, 12 / 1000.0 + 0.02, 1e-12);
 }
 
@@ -289,7 +289,8 @@ TEST(ChainPlan, BalancesByMeasuredSpeedWhereThePeriodCounts) {
                         .value();
 
   EXPECT_NEAR(plan.period_seconds, 0.3,
-              1e-12);  // 9 layers and 3; the link's latency occupies nothing.
+              // 9 layers at 30 a second and 3 at 10; a link's latency does not occupy the link.
+              1e-12);
 }
 
 TEST(ChainPlan, TakesALongerPeriodWithinTheSlackForATokenThatComesSooner) {

@@ -66,8 +66,8 @@ Computing compute_on(const ChainProblem& problem, const NodeSet& nodes, std::uin
   return result;
 }
 
-// The quality of an order of nodes: fewer faults are better (layers without room, missing links,
-// too few or too many shards), then less time.
+// The quality of an order of nodes: fewer faults are better (a fault is a layer without room, a
+// missing link, or a shard too few or too many); for equal faults, less time.
 struct Worth {
   std::uint32_t faults = std::numeric_limits<std::uint32_t>::max();
   double seconds = infinite;
@@ -249,7 +249,7 @@ class OverLayers {
     double seconds = infinite;
     NodeSet nodes;
     std::uint32_t from =
-        0;  // The layer at which the node starts, in ends_; the node before this one, in starts_.
+        0;  // In ends_: the layer at which the node starts. In starts_: the previous node.
     std::uint32_t first = 0;
   };
 
@@ -428,8 +428,8 @@ class LocalSearch {
   Worth worth_;
 };
 
-// Gathers nodes in the order `before` until all layers fit. Each node is put at the place where it
-// makes the path longer by the least, and is left out if no link leads there.
+// Gathers nodes, sorted by `before`, until all layers fit. Each node is put at the place where it
+// makes the path longer by the least. A node without a link to its neighbours is left out.
 template <class Before>
 std::vector<std::uint32_t> gathered(const ChainProblem& problem, Before before) {
   std::vector<std::uint32_t> nodes(problem.nodes());
@@ -477,8 +477,8 @@ std::vector<std::uint32_t> best_alone(const ChainProblem& problem) {
 
 std::vector<std::uint32_t> best_over_layers(const ChainProblem& problem) {
   std::vector<std::uint32_t> order = OverLayers(problem, 0).order();
-  // If the chain is too long, each hop gets a toll: a middling node's time for one layer, then
-  // eight times that.
+  // If the chain is too long, each hop gets a toll, which makes chains shorter: first the time of
+  // one layer on the node of median speed, then eight times this time.
   double toll = problem.layer_seconds[problem.nodes() / 2];
   for (int attempt = 0; attempt < 2 && order.size() > problem.max_shards; ++attempt, toll *= 8)
     order = OverLayers(problem, toll).order();

@@ -15,7 +15,7 @@ struct ChainProblem {
     std::uint32_t middle = 0;
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    std::uint32_t alone = 0;  // Layers that it can take as the only shard.
+    std::uint32_t alone = 0;  // Layers that the node can take as the only shard.
   };
 
   std::uint32_t layers = 0;
@@ -25,7 +25,7 @@ struct ChainProblem {
   std::vector<double> layer_seconds{};  // Seconds a layer of each node, ascending.
   std::vector<Room> rooms{};
   std::vector<double> hop_seconds{};  // Seconds by [from][to]; infinite: the link must not be used.
-  std::vector<double> back_seconds{};  // Seconds of the way back, by [last][first].
+  std::vector<double> back_seconds{};  // Seconds of the token's way back, by [last][first].
 
   [[nodiscard]] std::size_t nodes() const { return rooms.size(); }
   [[nodiscard]] double hop(std::size_t from, std::size_t to) const {
@@ -55,7 +55,7 @@ struct Chain {
 // nodes improve them until no move helps or `visits_max` nodes have been visited.
 struct SearchEffort {
   bool over_layers = true;
-  std::size_t visits_max = 400'000;  // The most nodes of the tried chains in all.
+  std::size_t visits_max = 400'000;  // Maximum number of nodes in all tried chains together.
   bool any = false;                  // True if the first chain that fits is enough.
 };
 [[nodiscard]] std::optional<Chain> search_well(const ChainProblem& problem,

@@ -30,7 +30,7 @@ class Latency {
   explicit Latency(std::size_t nodes, Link everywhere = {});
 
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
-  // The link between two nodes; from a node to itself it takes no time. Both numbers are below
+  // The link between two nodes. A link from a node to itself takes no time. Both numbers are below
   // nodes().
   [[nodiscard]] Link at(std::size_t from, std::size_t to) const;
   void set(std::size_t from, std::size_t to, Link link);

@@ -172,7 +172,7 @@ Result<Partition> spatial(const Work& work, std::span<const Node> nodes, const L
     Partition found{.strategy = Strategy::spatial, .parts = {}, .seconds = 0};
     for (const Tile& tile : cut) {
       const Node& node = nodes[tile.worker];
-      // The halo is computed as well, so the tile's time follows from its input.
+      // A tile's time follows from the area of its input, because the halo is computed as well.
       const double share = static_cast<double>(tile.input.area()) / whole;
       found.seconds =
           std::max(found.seconds,

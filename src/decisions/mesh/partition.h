@@ -34,8 +34,7 @@ struct Work {
 
 struct Part {
   std::string node;
-  std::uint32_t chain =
-      0;  // The parts of one chain hand on to each other, in the order of their layers.
+  std::uint32_t chain = 0;  // The parts of one chain pass items on, in the order of their layers.
   std::uint32_t begin = 0;  // The first layer; `end` is the layer after the last.
   std::uint32_t end = 0;
   std::uint32_t first_item = 0;
@@ -50,8 +49,8 @@ struct Partition {
   double seconds = 0;
 };
 
-// The best partition of the work by the strategy. Fails as plan_chain() does, with invalid_argument
-// also for no items and for `spatial` with several items, and as tiles() does.
+// The best partition of the work by the strategy. Fails with the errors of plan_chain() and
+// tiles(), and with invalid_argument if there are no items, or several items for `spatial`.
 [[nodiscard]] Result<Partition> partition(Strategy strategy, const Work& work,
                                           std::span<const Node> nodes, const Latency& latency,
                                           const PlanOptions& options = {});

@@ -1,6 +1,5 @@
 // Measures how long plan_chain() takes and how good its chains are: mesh_plan_bench [rounds].
-// Prints one line for each case. Times are of this process on its processor (it has no other thread
-// and never waits).
+// Prints one line for each case. Times are processor times of this process, which has one thread.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -61,8 +61,8 @@ class Repairs {
     return repair;
   }
 
-  // Adds the repairs in which shard `which` goes to a spare worker, or to the shard before or after
-  // it.
+  // Adds the repairs in which the layers of shard `which` go to a spare worker, or to the worker of
+  // the shard before or after it.
   void replace(std::size_t which, std::vector<Repair>& out) const {
     const auto add = [&](std::vector<Shard> shards) {
       if (auto repair = with(std::move(shards), Repair::Change::replace))
@@ -102,8 +102,8 @@ class Repairs {
   [[nodiscard]] const std::vector<Shard>& running() const { return running_; }
 
  private:
-  // The bytes of the shard that its worker lacks: it has them neither from the running chain nor as
-  // held layers.
+  // The bytes of the shard that its worker lacks: the worker has these layers neither from the
+  // running chain nor as held layers.
   [[nodiscard]] std::uint64_t missing_bytes(const Shard& shard) const {
     const Node& node = *by_id_.at(shard.node);
     const auto runs = std::ranges::find(running_, shard.node, &Shard::node);
@@ -158,8 +158,8 @@ Result<Repair> repair(const Model& model, std::span<const Shard> running,
     const auto keep = repairs.with(repairs.running(), Repair::Change::keep);
     if (keep && seconds_since_change < options.quiet_seconds) return *keep;
     if (keep) choices.push_back(*keep);
-    // A running shard that no longer fits is treated as lost; otherwise any shard may be the slow
-    // one.
+    // Every shard may be the one to replace: it may no longer fit its worker, or its worker may
+    // have become slow.
     for (std::size_t i = 0; i < running.size(); ++i) repairs.replace(i, choices);
   } else if (lost.size() == 1) {
     repairs.replace(lost.front(), choices);
@@ -168,7 +168,7 @@ Result<Repair> repair(const Model& model, std::span<const Shard> running,
   if (replanned) choices.push_back(std::move(*replanned));
   if (choices.empty())
     return pass(std::move(replanned), "while repairing a chain of {} shards", running.size());
-  // Among equal repairs the first one is taken, which is the smaller change.
+  // Among repairs of equal cost, the first one is taken, which is the smallest change.
   Repair best = *std::ranges::min_element(
       choices, {}, [&](const Repair& choice) { return repairs.cost(choice); });
   const Repair& first = choices.front();

@@ -1,17 +1,17 @@
-// Repairs a running chain when a worker is lost, slows down or joins, with the smallest change that
-// is worth it. A change costs the loading of layers (no answer advances during it), a fixed time
-// for each shard that changes, and the new chain's time for the tokens that are still expected. The
-// change with the least sum is taken:
+// Repairs a running chain when a worker is lost, slows down or joins, with the change that costs
+// the least time. The cost of a change is the sum of three times: the loading of layers (no answer
+// advances during it), a fixed time for each shard that changes, and the new chain's time for the
+// tokens that are still expected. The changes are:
 //
 // - keep: nothing changes (not possible if a worker is lost).
 // - replace: the worker's layers go to a spare worker, or to a neighbour in the chain; all other
 //   shards stay as they are.
 // - replan: the chain that plan_chain() would make now.
 //
-// A chain that only got slower is changed with hysteresis, so that noise, or two plans that are
-// nearly equal, never make it go back and forth. It is not changed within `quiet_seconds` of its
-// last change, and only if a token (or the period) becomes shorter by `gain_min` of its time. A
-// lost worker is replaced at once.
+// A chain that only became slower is changed with hysteresis, so that neither noise nor two plans
+// of nearly equal cost make the chain change back and forth. Such a chain is not changed within
+// `quiet_seconds` of its last change, and only if a token (or the period) becomes shorter by
+// `gain_min` of its time. A lost worker is replaced at once.
 #pragma once
 
 #include <cstdint>

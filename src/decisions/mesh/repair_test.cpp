@@ -1,5 +1,5 @@
 // A lost worker is replaced by the smallest change that is enough. A slower worker is replaced only
-// if that is worth it, and not again and again.
+// if the new chain is faster by enough, and not again and again.
 #include "decisions/mesh/repair.h"
 
 #include <gtest/gtest.h>

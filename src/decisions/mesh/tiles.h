@@ -1,12 +1,13 @@
 // The geometry of an image that is computed in tiles: rectangles that cover the output exactly, one
-// for each worker, and the part of the input that each needs, halo included. A stack of
+// for each worker, and the part of the input that each rectangle needs, halo included. A stack of
 // convolutions and poolings is a list of windows. The input of an output range [b, e) of one window
-// is [b * stride - padding, (e - 1) * stride - padding + dilation * (kernel - 1) + 1), computed
-// through the list from the last window to the first (A. Araujo et al., Computing receptive fields
-// of convolutional neural networks, Distill 2019). Positions outside of the image are padding, of
-// each layer separately: see TileRange.
+// is [b * stride - padding, (e - 1) * stride - padding + dilation * (kernel - 1) + 1). This is
+// computed through the list from the last window to the first (A. Araujo et al., Computing
+// receptive fields of convolutional neural networks, Distill 2019). Positions outside of a layer's
+// input are padding of this layer: see TileRange.
 //
-// Only plans (partition.h) use this so far: tiles run when image models are split over workers.
+// So far only plans (partition.h) use tiles. Workers will compute them when image models are split
+// over workers.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +45,10 @@ struct Rectangle {
 // The size of one dimension after all windows; 0 if a window is larger than its input.
 [[nodiscard]] std::uint32_t output_size(std::uint32_t input_size, std::span<const Window> windows);
 
-// The extent of a tile in every layer's input, in one dimension: [0] of the image, [i] of the input
-// of window i, and last the tile of the output itself. A tile that runs window i over its extent
-// [i] gets exactly the extent [i + 1] of the whole's values, if it pads with zeros only at the
-// edges of the whole (at 0, or at the end). Sizes are of the whole.
+// The extents of a tile in one dimension: [0] is its extent of the image, [i] its extent of the
+// input of window i, and the last one the tile of the output itself. Window i over the extent [i]
+// gives exactly the values of the extent [i + 1], if zeros are padded only at the edges of the
+// whole layer (at 0, or at the end). Sizes are those of the whole layers.
 struct TileRange {
   std::vector<Extent> extents;
   std::vector<std::uint32_t> sizes;

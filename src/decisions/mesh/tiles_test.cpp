@@ -1,5 +1,5 @@
 // Tiles cover the output exactly. A stack of convolutions that runs on each tile's own input gives
-// the whole's values.
+// the values that it gives on the whole image.
 #include "decisions/mesh/tiles.h"
 
 #include <gtest/gtest.h>

@@ -72,7 +72,7 @@ Result<> Topology::heard(const Heartbeat& heartbeat, Instant now) {
         return now - entry.second.measured > options_.edge_age_max;
       });
     if (edge == vertex.edges.end() && vertex.edges.size() >= options_.peers_max)
-      continue;  // A known peer is updated; a new one waits for room.
+      continue;  // A new peer is dropped if the worker has peers_max edges already.
     Link link{
         .seconds = peer.seconds,
         .bytes_per_s = peer.bytes_per_s > 0 ? peer.bytes_per_s : options_.bytes_per_s_unmeasured};

@@ -1,10 +1,10 @@
 // Distances between workers, as a graph made from their heartbeats. Each worker reports its speed,
-// its free memory and the times of its messages to other workers; the coordinator's own
-// measurements come in the same way. Measurements are smoothed, and old edges and silent workers
-// are dropped. Shortest paths (Dijkstra) lead directly or over workers that relay.
+// its free memory and the times of its messages to other workers; the coordinator reports its own
+// measurements as a heartbeat, too. Measurements are smoothed, and old edges and silent workers are
+// dropped. Shortest paths (Dijkstra) lead directly or over workers that relay.
 //
-// Bounds: options.vertices_max vertices and options.peers_max edges from each; more are refused.
-// Times are parameters and must not run backwards.
+// Bounds: options.vertices_max vertices, and options.peers_max edges from each vertex; more are
+// refused. Times are parameters and must not run backwards.
 #pragma once
 
 #include <map>
@@ -70,8 +70,8 @@ class Topology {
     std::vector<std::string> vertices;  // The path's vertices in order, with both ends.
     double seconds = 0;
   };
-  // The shortest path; no value if there is none. Placement uses latency() instead: image models
-  // that are split over workers will exchange the borders of their tiles along this path.
+  // The shortest path; no value if there is none. Placement uses latency() instead. This path is
+  // meant for image models that are split over workers, which exchange the borders of their tiles.
   [[nodiscard]] std::optional<Path> shortest_path(std::string_view from, std::string_view to) const;
   // Latencies between the nodes, in their order: shortest paths, each with the bandwidth of its
   // narrowest edge; infinite if there is no path. O(nodes (nodes + relays)^2).

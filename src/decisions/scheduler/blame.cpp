@@ -61,8 +61,9 @@ std::size_t BlameRules::trusted_among(const std::vector<PublicKey>& keys) const 
 }
 
 // True if the losses of the workers `keys` are enough to blame the job. One trusted worker among
-// them is enough if the task ran out of time on all of them. It is not enough for other losses: a
-// trusted worker that happens to lose its connection proves nothing for a newcomer that lies.
+// them is enough if the task ran out of time on all of them. One is not enough for other losses: if
+// a trusted worker happens to lose its connection, this does not prove that newcomers with failures
+// tell the truth.
 bool BlameRules::are_enough(const JobState& job, const std::vector<PublicKey>& keys,
                             std::size_t enough, Blame kind) const {
   if (!tables_.settings.safeguards.trusted_blame) return different(keys) >= enough;
@@ -85,7 +86,7 @@ std::optional<Error> BlameRules::note(JobState& job, TaskState& task, const Work
   const bool counts = !worker.newcomer() || !tables_.settings.safeguards.trusted_blame;
   if (kind == Blame::refusal) {
     add_once(job.refusals, key);
-    // A refusal of the canary is enough if it is by a worker whose word counts.
+    // A refusal of the canary is enough if its worker is trusted.
     if ((canary && counts) || are_enough(job, job.refusals, tables_.settings.refusals_max, kind) ||
         (canary && no_other_worker(job, job.refusals)))
       return why;

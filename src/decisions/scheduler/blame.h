@@ -27,7 +27,7 @@ enum class Blame : std::uint8_t {
   forgery,
   failure,  // The task failed on the worker.
   timeout,
-  refusal,  // The worker says that the job is wrong.
+  refusal,  // The worker reports that the job is wrong.
   unable,   // The worker lacks something that the task needs, such as memory.
   gone,     // The worker vanished while it ran the task.
 };
@@ -52,8 +52,8 @@ class BlameRules {
  private:
   // The number of different trusted workers in `keys`.
   [[nodiscard]] std::size_t trusted_among(const std::vector<PublicKey>& keys) const;
-  // True if the workers in `keys` are enough to blame the job, when `enough` different trusted
-  // workers are needed for this kind of loss.
+  // True if the workers in `keys` are enough to blame the job. `enough` is the number of different
+  // trusted workers that this kind of loss needs.
   [[nodiscard]] bool are_enough(const JobState& job, const std::vector<PublicKey>& keys,
                                 std::size_t enough, Blame kind) const;
 

@@ -1,5 +1,5 @@
-// A failed task ends its job in some cases, and says nothing about the job in others (blame.h,
-// task_events.h).
+// Tests in which cases failed tasks end their job, and in which they say nothing about the job
+// (blame.h, task_events.h).
 #include <gtest/gtest.h>
 
 #include <set>

@@ -39,7 +39,8 @@ void Canaries::take_back(WorkerState& worker, Instant now) {
 
 bool Canaries::pass(JobState& job, const Measurement& measurement, const WorkerState* by,
                     Instant now) {
-  // True if this worker's measurement alone makes the price.
+  // True if this measurement alone makes the price: it is by the operator's device or an invited
+  // worker.
   const bool alone = by == nullptr || !by->established();
   if (alone) job.paces.clear();
   if (!alone) parts_.prices.note(job, measurement, *by);
@@ -55,7 +56,8 @@ bool Canaries::pass(JobState& job, const Measurement& measurement, const WorkerS
   const PriceTerms terms = job.price_terms();
   const MicroCredits most = most_of(terms);
   if (made.price > most && !alone && parts_.prices.another_measures(job)) {
-    // The worker is paid for this task at the highest price that the client allows.
+    // The price may be false, so another worker runs a further canary. This worker is paid for its
+    // task at the highest price that the client allows.
     const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
     job.spec.estimate = made;
     job.spec.estimate->price = most - most % static_cast<MicroCredits>(shares);

@@ -1,5 +1,5 @@
-// A job's canary: the moment at which it has passed, its price, and the effect on the tasks that
-// run beside it and on those that wait after it on its worker.
+// A job's canary: when it has passed, its price, and its effect on two kinds of tasks: those that
+// run beside it, and those that wait after it on its worker.
 //
 // Pure; not safe to share between threads.
 #pragma once
@@ -25,13 +25,14 @@ class Canaries {
   Canaries(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
   // Takes the first result of a canary. `by` is null if the operator's device measured the canary.
-  // Returns false if the price is above the client's limit: the job has ended then, and `job` no
+  // Returns false if the price is above the client's limit. The job has then ended, and `job` no
   // longer exists.
   bool pass(JobState& job, const Measurement& measurement, const WorkerState* by, Instant now);
   // Asks the operator's device to measure the canary if no trusted worker could run it.
   void want_device(JobState& job);
   // Returns the tasks that wait on this worker after a long task of unknown length to the queue, so
-  // that any free worker can take them. At most, the worker has fetched their data for nothing.
+  // that any free worker can take them. The only cost is that the worker may have fetched their
+  // data already.
   void take_back(WorkerState& worker, Instant now);
 
  private:

@@ -88,7 +88,8 @@ TEST_F(CanariesTest, OtherJobsAndShadersThatOnlyBrowsersCouldRunWaitForTheirCana
   add(common, 1);
   EXPECT_EQ(decide(1).size(), 1U);
 
-  // A built-in kernel, unlike a stranger's shader, may run beside its canary in a browser.
+  // This job is a built-in kernel. Unlike a stranger's shader, it may run beside its canary in a
+  // browser.
   scheduler.remove_job(job_id_of(2), "");
   add(urgent_job(3, 8, manifest::Kind::kernel), 2);
   EXPECT_EQ(decide(2).size(), 4U);

@@ -87,7 +87,7 @@ TEST(Canary, PricesTheJobAndLetsTheRestGo) {
   rig.decide(0);
 
   ASSERT_TRUE(rig.report(1, 0, 1, 10, 4)
-                  .has_value());  // 10 workgroups in 4 s at half the reference rate: 0.2 s each.
+                  .has_value());  // 0.2 reference seconds for each of the 10 workgroups.
   const auto leases = rig.decide(10);
 
   const auto estimated = all<Estimated>(rig.last);
@@ -128,8 +128,7 @@ TEST(Canary, CutsDispatchesToWhatFitsIntoATenthOfASecondOnTheWorker) {
   rig.add(job);
   rig.decide(0);
 
-  ASSERT_TRUE(rig.report(1, 0, 1, 10, 1)
-                  .has_value());  // 1000 workgroups in a second: 1 ms each, 2 ms on the browser.
+  ASSERT_TRUE(rig.report(1, 0, 1, 10, 1).has_value());  // 1 ms a workgroup; 2 ms on the browser.
   const auto leases = rig.decide(10);
 
   ASSERT_EQ(leases.size(), 2U);

@@ -8,8 +8,8 @@ namespace weft::scheduler {
 namespace {
 
 constexpr std::size_t paces_max = 3;
-// The largest factor by which the median of three measurements may differ from the price that was
-// shown first without changing it.
+// The price that was shown first changes only if the median of three measurements differs from it
+// by more than this factor.
 constexpr double apart_max = 1.25;
 
 bool has_measured(std::span<const std::pair<PublicKey, double>> paces, const PublicKey& worker) {

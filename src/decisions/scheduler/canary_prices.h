@@ -1,5 +1,5 @@
 // The price of a job, from the measurements of its canaries. An established worker can report a
-// false pace by taking its time. So one established worker alone neither prices a job nor ends it,
+// false pace by working slowly. So one established worker alone neither prices a job nor ends it,
 // and the price follows the median of three. An invited worker or the operator's device prices a
 // job alone.
 //
@@ -24,10 +24,11 @@ class CanaryPrices {
   void note(JobState& job, const Measurement& measurement, const WorkerState& by);
   // True if an established worker that has not measured the job yet could measure it. O(workers).
   [[nodiscard]] bool another_measures(const JobState& job) const;
-  // True if the worker has measured the job already, so that other workers are to run its canary.
+  // True if the worker has measured the job already, so that it leaves the job's next canary to
+  // other workers.
   [[nodiscard]] bool leaves_canary(const WorkerState& worker, const JobState& job) const;
-  // Uses one more result of a job that has a price: the third established worker that measures the
-  // job may correct the price.
+  // Uses a further result of a job that has a price: the measurement of a third established worker
+  // may correct the price.
   void reprice(JobState& job, const Measurement& measurement, const WorkerState& by);
 
  private:

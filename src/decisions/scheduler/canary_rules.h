@@ -7,8 +7,8 @@
 
 namespace weft::scheduler {
 
-// True if the canary waits for a native worker: a stranger's shader runs natively first if a native
-// worker that fits is connected.
+// True if the canary waits for a native worker: if a native worker that fits is connected, a
+// stranger's shader runs on such a worker first.
 [[nodiscard]] inline bool waits_for_native(const JobState& job) {
   constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
   return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl &&

@@ -20,17 +20,17 @@ class CheckReports {
   CheckReports(SchedulerTables& tables, SampleChecks& samples, Canaries& canaries)
       : tables_(tables), samples_(samples), canaries_(canaries) {}
 
-  // A verifier has the result in its queue, and is going to compute the share `share` of the task
-  // again. A result that was leased before a restart counts from this call on.
+  // Call it when a verifier has put the result into its queue, to compute the share `share` of the
+  // task again. A result that was leased before a restart counts from this call on.
   void begins(const TaskId& task, const PublicKey& worker, double share, Instant now);
-  // No connected verifier can check the result.
+  // Call it when no connected verifier can check the result.
   void stalls(const TaskId& task, const PublicKey& worker);
   void ends(const TaskId& task, const PublicKey& worker, SampleQueue::Outcome outcome, Instant now);
-  // The result was accepted or refused.
+  // Call it when the result was accepted or refused.
   void decided(const TaskId& task, const PublicKey& worker);
 
-  // The operator's device has measured the job's canary, as CanaryWanted asked. Does nothing if the
-  // canary no longer waits.
+  // Call it when the operator's device has measured the job's canary, which CanaryWanted asked for.
+  // Does nothing if the canary no longer waits.
   void canary_measured(const JobId& job, const Measurement& measurement, Instant now);
 
  private:

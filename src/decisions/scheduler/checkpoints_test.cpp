@@ -1,5 +1,5 @@
-// Long tasks store checkpoints if that is worth it, make way for urgent tasks at a checkpoint, and
-// go on later. The histories of workers' comings and goings can be stored and restored.
+// Tests that long tasks store checkpoints, make way for urgent tasks at a checkpoint, and continue
+// later, and that the histories of workers' presence can be stored and restored.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace weft::scheduler {
 namespace {
 
-// A job of `tasks` tasks, each of 100 s on one worker, and of 20 workgroups.
+// A job of `tasks` tasks, each with 20 workgroups, which takes 100 s on one worker.
 Job long_job(std::uint64_t number, std::uint32_t tasks = 1) {
   Job job = known_job(number, tasks, 1, 10);
   job.priority = 0;
@@ -67,7 +67,7 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   ASSERT_TRUE(scheduler.add_job(urgent_job(2), at(14)));
 
   const auto asked = all<Yield>(
-      // 9 % were done since the checkpoint: stopping now would cost too much.
+      // 9 % of the work were done since the checkpoint, so that stopping now would lose too much.
       scheduler.decide(at(14)));
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_EQ(asked[0].task.task, victim.task);
@@ -84,7 +84,7 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   EXPECT_EQ(all<LeaseLost>(decisions).size(), 1U);
   EXPECT_EQ(scheduler.views().preemptions(), 1U);
 
-  // After the urgent task is done, the long task goes on as another attempt.
+  // After the urgent task is done, the long task continues as another attempt.
   ASSERT_TRUE(scheduler.result(
       {.task = held_by(leases[0]).task, .worker = key_of(1), .attempt = 1, .gpu_seconds = 1},
       at(16)));
@@ -94,8 +94,8 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   EXPECT_GT(again[0].tasks[0].attempt, 1U);
 }
 
-// The length of a canary is not known at first, and other tasks are put after it on its worker. Its
-// first checkpoint shows its length.
+// The length of a canary is not known at first, so that other tasks are put after it on its worker.
+// The first checkpoint of the canary shows its length.
 TEST(Checkpoints, ALongCanaryMakesWayToo) {
   Scheduler scheduler(patient());
   ASSERT_TRUE(scheduler.add_worker(native_worker(1), at(0)));
@@ -118,8 +118,8 @@ TEST(Checkpoints, ALongCanaryMakesWayToo) {
   ASSERT_FALSE(leases.empty());
   EXPECT_EQ(leases[0].job, job_id_of(2));
   EXPECT_TRUE(all<JobFailed>(decisions).empty());
-  // The long canary comes after the urgent one on the worker, because the urgent one's length is
-  // not known either.
+  // The long canary waits on the worker after the urgent task, which is a canary of unknown length,
+  // too.
   ASSERT_EQ(leases.size(), 2U);
   EXPECT_EQ(leases[1].tasks[0].attempt, 2U);
 }
@@ -162,8 +162,8 @@ TEST(Checkpoints, NoTaskMakesWayForEqualsOrIfAnotherWorkerIsFree) {
   }
 }
 
-// Two workers that each run a replica of a task of 100 s and have stored 20 s of it. One of them
-// made way for an urgent job at 21 s.
+// Two workers each run a replica of a task of 100 s and have stored 20 s of it. One of them makes
+// way for an urgent job at 21 s.
 struct Replicated {
   Scheduler scheduler{patient()};
   Held urgent;
@@ -232,14 +232,14 @@ TEST(Checkpoints, AReplicaThatMadeWayIsBegunAnewWhereItsWorkerLeavesPausesOrStay
     if (how == Way::stays_busy) {
       EXPECT_TRUE(network.decide(40).empty());
       EXPECT_LE(*network.scheduler.next_deadline(), at(41));
-      time = 41.1;  // The replica is reserved as long as it had been computed.
+      time = 41.1;  // The reservation ends after 20 s, the time of the stored work.
     }
 
     std::map<JobId, PublicKey> leased;
     for (const Lease& lease : network.decide(time)) leased[lease.job] = lease.worker;
 
-    // If the worker leaves, its urgent task waits too and comes first. The replica gets the next
-    // place.
+    // If the worker leaves, its urgent task waits, too, and comes first; the replica goes to the
+    // next worker.
     if (how == Way::leaves) {
       EXPECT_EQ(leased[job_id_of(2)], key_of(3));
       ASSERT_TRUE(network.scheduler.add_worker(native_worker(4), at(26)));
@@ -357,8 +357,9 @@ TEST(Checkpoints, ASharedWorkersTasksHaveThePartitionsItSaid) {
   Scheduler scheduler(patient());
   Worker worker = native_worker(1);
   worker.sharing = Sharing::sliced;
-  worker.slice_memory_bytes = std::uint64_t{400}
-                              << 20;  // The GPU has a GiB: two at a time, whatever its four slots.
+  worker.slice_memory_bytes =
+      std::uint64_t{400}  // 1 GiB holds two such partitions, although there are four slots.
+      << 20;
   ASSERT_TRUE(scheduler.add_worker(worker, at(0)));
   ASSERT_TRUE(scheduler.add_job(known_job(1, 4, 1, 0.1), at(0)));
 

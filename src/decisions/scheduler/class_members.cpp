@@ -5,7 +5,7 @@
 namespace weft::scheduler {
 namespace {
 
-// True if the worker accepts a price that no worker counted in `floors` accepts.
+// True if the worker accepts a price that no worker in `floors` accepts.
 bool was_last(const PriceFloors (&floors)[2], const WorkerState& worker) {
   const auto left = floors[worker.side()].least();
   return !left || *left > worker.info.price_min;
@@ -22,8 +22,8 @@ void ClassMembers::enter(WorkerState& worker) {
 void ClassMembers::count(WorkerState& worker, int change) {
   if (worker.newcomer()) tables_.workers.count_newcomer(worker.info.prefix, change);
   for (RequirementClass* each : worker.classes) {
-    // The first member that accepts the price of a job is a reason to ask the operator's device for
-    // the job's canary, so the job is looked at again.
+    // The operator's device may measure a job's canary once a member accepts the job's price. So
+    // the job is looked at again for the first such member.
     if (change > 0)
       for (auto& [rank, job] : each->needing[RequirementClass::canary])
         if (job->able() == 0) tables_.agenda.mark(*job);
@@ -35,7 +35,8 @@ void ClassMembers::count(WorkerState& worker, int change) {
     each->trusted_floors[worker.side()].add(worker.info.price_min, change);
     each->trusted_rates = each->trusted[0] + each->trusted[1] == 0
                               ? 0
-                              // The sum without members is exactly 0, without rounding errors.
+                              // Without members the sum is set to exactly 0, because differences of
+                              // sums have rounding errors.
                               : each->trusted_rates + change * worker.rate;
   }
 }
@@ -52,7 +53,7 @@ void ClassMembers::set_slots(WorkerState& worker, std::uint32_t slots) {
   if (change >= 0) return;
   for (RequirementClass* each : worker.classes) {
     if (!worker.newcomer() && was_last(each->trusted_floors, worker)) trusted_gone(*each);
-    // When the last native worker of a class is gone, a canary may go to a browser.
+    // If the last native worker of a class has gone, a canary may go to a browser.
     if (!was_last(each->floors, worker)) continue;
     for (auto& [rank, job] : each->needing[RequirementClass::canary]) tables_.agenda.mark(*job);
   }
@@ -86,7 +87,7 @@ void ClassMembers::trusted_gone(RequirementClass& of) {
 }
 
 double ClassMembers::assumed_rate() const {
-  constexpr double least_known = 0.1;  // Relative to the reference: a small GPU.
+  constexpr double least_known = 0.1;  // The rate of a small GPU.
   std::vector<double> rates;
   for (const auto& [sequence, worker] : tables_.workers.in_order()) {
     if (worker->info.standing == Standing::invited || worker->rate != worker->rate_said)

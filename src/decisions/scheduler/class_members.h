@@ -1,6 +1,6 @@
 // The membership of workers in the classes that they fit. A worker is counted in a class while it
-// takes tasks, by its kind, standing, least price and rate. A change of these counts decides which
-// jobs are looked at again.
+// takes tasks; there are counts by kind, standing, least price and rate. A change of these counts
+// decides which jobs are looked at again.
 //
 // Pure; not safe to share between threads. Costs: O(classes that the worker fits), and O(waiting
 // canaries of these classes) if the first or last worker of a kind comes or goes.
@@ -22,7 +22,7 @@ class ClassMembers {
   };
   ClassMembers(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Adds a connected worker: it is counted if it takes tasks, and is listed among the free workers.
+  // Adds a connected worker: counts it if it takes tasks, and lists it among the free workers.
   void enter(WorkerState& worker);
   // Sets the worker's number of slots. 0 pauses the worker: it finishes the tasks that it holds,
   // and tasks that were promised or reserved for it go to other workers.
@@ -31,8 +31,7 @@ class ClassMembers {
   // Sets the worker's rate, relative to the reference.
   void set_rate(WorkerState& worker, double rate);
 
-  // True if the scheduler uses the speed and the times that a worker of this standing reports
-  // itself.
+  // True if the scheduler believes the speed and the times that a worker of this standing reports.
   [[nodiscard]] bool says(Standing standing) const {
     return standing == Standing::invited || !tables_.settings.safeguards.rates_are_shown;
   }
@@ -41,10 +40,10 @@ class ClassMembers {
   [[nodiscard]] double assumed_rate() const;
 
  private:
-  // Adds the worker to the counts of its classes (`change` 1) or takes it out of them (-1).
+  // Adds the worker to the counts of its classes (`change` 1) or subtracts it from them (-1).
   void count(WorkerState& worker, int change);
-  // The last trusted worker of a class that accepted some price has gone: other workers may take
-  // the tasks that were kept for it.
+  // Call it when the last trusted worker of a class that accepted some price has gone: other
+  // workers may then take the tasks that were kept for it.
   void trusted_gone(RequirementClass& of);
 
   SchedulerTables& tables_;

@@ -2,8 +2,8 @@
 // of a lease is charged when the lease is given, and corrected when its result has come or the
 // lease is lost (client_queue.h).
 //
-// Jobs only move back within a pass over the queue. Pure; not safe to share between threads. Work
-// is in seconds of the reference.
+// During a pass over the queue, jobs only move further back. Pure; not safe to share between
+// threads. Work is in seconds of the reference.
 #pragma once
 
 #include "decisions/scheduler/listings.h"
@@ -24,8 +24,8 @@ class ClientCharges {
   void refresh(Instant now);
 
  private:
-  // Changes the job's rank. A job only moves back within a pass, so that the queue's next job in
-  // the pass still comes after the old place (matcher.h).
+  // Changes the job's rank. During a pass over the queue a job only moves further back, so that the
+  // next job of the pass still comes after the old place (matcher.h).
   void move(JobState& job, std::int64_t change);
 
   SchedulerTables& tables_;

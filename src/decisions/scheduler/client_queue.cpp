@@ -8,8 +8,7 @@
 namespace weft::scheduler {
 namespace {
 
-constexpr auto refresh_every =
-    std::chrono::seconds(5);  // Usage decays slowly, and workers come and go.
+constexpr auto refresh_every = std::chrono::seconds(5);  // Old usage decays slowly.
 
 std::int64_t penalty_of(Duration lead) {
   return std::llround(seconds(lead) / 60 * ageing_per_minute * 1e6);
@@ -51,7 +50,8 @@ void ClientQueue::charge(const PublicKey& client, double reference_seconds, Inst
                          const Rerank& rerank) {
   if (reference_seconds == 0) return;
   shares_.charge(client, reference_seconds, now);
-  // refresh() recomputes all clients before the next lease.
+  // If clients came or went, refresh() recomputes all delays before the next lease. A client that
+  // is alone has no delay.
   if (stale_ || clients_.size() < 2) return;
   Client& charged = clients_.at(client);
   const std::int64_t penalty = penalty_of(shares_.lead(client, now));
@@ -64,8 +64,8 @@ void ClientQueue::refresh(std::size_t workers, const std::function<double()>& ca
   const bool due = !looked_at_ || now >= *looked_at_ + refresh_every;
   if (!stale_ && !due) return;
   stale_ = false;
-  // The capacity is not summed for each client that comes or goes, because there may be thousands
-  // of workers.
+  // The capacity is a sum over all workers, of which there may be thousands. It is not summed again
+  // each time a client comes or goes.
   if (due || workers_then_ != workers) {
     looked_at_ = now;
     workers_then_ = workers;

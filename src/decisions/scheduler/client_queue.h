@@ -32,7 +32,7 @@ class ClientQueue {
   // Sets the client's weight, for its present jobs, from now on.
   void set_weight(const PublicKey& client, double weight);
   // Charges work that was done for the client; a negative number takes a charge back. Jobs only
-  // move back within a pass over the queue.
+  // move further back, because this may be called during a pass over the queue.
   void charge(const PublicKey& client, double reference_seconds, Instant now, const Rerank& rerank);
   // Recomputes the clients' delays if they are due or clients came or went. Calls `capacity` only
   // if the delays are due or the number of workers has changed.
@@ -52,7 +52,7 @@ class ClientQueue {
 
   FairShares shares_;
   std::map<PublicKey, Client> clients_;
-  std::optional<Instant> looked_at_;  // When all leads were recomputed.
+  std::optional<Instant> looked_at_;  // The time of the last sum of the capacity.
   std::size_t workers_then_ = 0;
   bool stale_ = false;  // True if clients came or went since refresh().
 };

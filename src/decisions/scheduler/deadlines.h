@@ -1,5 +1,5 @@
-// The times at which the scheduler has to look at something, one set for each kind of thing. Plain
-// data: each set keeps its own order.
+// The times at which the scheduler has to check a worker, a job or a task, with one set for each
+// kind of check. Plain data: each set keeps its own order.
 #pragma once
 
 #include <algorithm>

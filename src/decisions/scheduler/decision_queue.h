@@ -15,8 +15,8 @@ namespace weft::scheduler {
 class DecisionQueue {
  public:
   void push_back(Decision decision) { decisions_.push_back(std::move(decision)); }
-  // Adds the task to the worker's lease of the job. If there is no such lease yet, `made` returns
-  // one without tasks. `worker` is a WorkerState::sequence.
+  // Adds the task to the worker's lease of the job. If this decide() has no such lease yet, `made`
+  // returns one without tasks. `worker` is a WorkerState::sequence.
   void lease(std::uint64_t worker, const JobId& job, const std::function<Lease()>& made,
              const protocol::LeasedTask& task);
   [[nodiscard]] std::vector<Decision> take();

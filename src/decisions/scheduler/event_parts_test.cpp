@@ -1,6 +1,6 @@
-// The effects of events and the views of the queue: WorkerEvents, JobEvents, TaskEvents,
-// CheckReports, SchedulerViews, WaitExplainer, and the parts that decide() uses: WorkerChoice,
-// match(), MakingWay and Expiry.
+// Tests the effects of events and the views of the queue: WorkerEvents, JobEvents, TaskEvents,
+// CheckReports, SchedulerViews and WaitExplainer. Also tests the parts that decide() uses:
+// WorkerChoice, match(), MakingWay and Expiry.
 #include <gtest/gtest.h>
 
 #include "decisions/scheduler/matcher.h"

@@ -1,4 +1,4 @@
-// Events of workers and tasks that the scheduler is told of, as plain data.
+// Events of workers and tasks, as plain data for the scheduler.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ enum class Departure : std::uint8_t {
   lost,  // The connection broke: the task that the worker was running may be the cause.
 };
 
-// What a worker is kept from after its result of a task was refused.
+// The tasks that a worker does not get after its result of a task was refused.
 enum class Barred : std::uint8_t {
   job,   // All tasks of the job: the result was wrong.
-  task,  // That task: the result was lost.
+  task,  // Only that task: the result was lost.
 };
 
 struct TaskResult {

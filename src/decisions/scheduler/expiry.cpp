@@ -28,8 +28,8 @@ void Expiry::end_late_jobs(Instant now) {
   }
 }
 
-// Checks a job a day after its submission. The next check is a day after this one, or a day after
-// the job's last worker left: the earliest time at which it could have had no worker for a day.
+// Checks each job a day after its submission, and again at the earliest time at which it can have
+// had no worker for a day: a day after its last worker left, or else a day after this check.
 void Expiry::end_unfit_jobs(Instant now) {
   while (const auto due = tables_.deadlines.unfit_looks.due(now)) {
     JobState& job = tables_.jobs.at(*due);
@@ -107,7 +107,7 @@ void Expiry::try_again(Instant now) {
     TaskState* task = tables_.jobs.find_task(*id);
     if (task == nullptr || !task->missing()) continue;
     JobState& job = *tables_.jobs.find(id->job);
-    job.reopen(id->index, *task);  // Workers that passed over the task look at it again.
+    job.reopen(id->index, *task);  // Also for workers that passed over the task.
     parts_.listings.list(job);
     tables_.agenda.mark(job);
   }

@@ -33,15 +33,16 @@ class Expiry {
 
  private:
   void end_late_jobs(Instant now);
-  // Ends the jobs whose requirements no worker has met for Settings::unfit_max.
+  // Ends the jobs whose requirements no connected worker has met for Settings::unfit_max.
   void end_unfit_jobs(Instant now);
   void look_at(WorkerState& worker, Instant now);
-  // Ends the expired lease of the worker's first task. Returns false if the worker is lost with it.
+  // Ends the expired lease of the worker's first task. Returns false if this also ended the
+  // worker's connection.
   bool expire_leases(WorkerState& worker, Instant now);
   void try_again(Instant now);
   void end_patience(Instant now);
-  // Decides NoWorkerLeft for tasks that need a further replica although every worker that could run
-  // it has had its turn.
+  // Decides NoWorkerLeft for each task that needs a further replica if every worker that could run
+  // the task has had its turn.
   void look_at_starving(Instant now);
 
   SchedulerTables& tables_;

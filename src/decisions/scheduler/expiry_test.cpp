@@ -1,4 +1,5 @@
-// Workers that vanish, are silent or do not finish lose their tasks (expiry.h, worker_removal.h).
+// Tests that workers lose their tasks if they vanish, are silent or do not finish (expiry.h,
+// worker_removal.h).
 #include <gtest/gtest.h>
 
 #include "decisions/scheduler/test_rig.h"

@@ -30,7 +30,7 @@ void FairShares::remove_job(const PublicKey& key) {
   const auto found = clients_.find(key);
   if (found == clients_.end() || found->second.jobs == 0) return;
   if (--found->second.jobs > 0) return;
-  // The sum without clients is exactly 0, without rounding errors.
+  // Without clients the sum is set to exactly 0, because differences of sums have rounding errors.
   weights_ = --active_ == 0 ? 0 : weights_ - found->second.weight;
 }
 

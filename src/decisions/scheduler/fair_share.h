@@ -1,16 +1,16 @@
 // Fair shares between clients. Each client has a right to weight / (all weights of clients with
-// jobs) of the network's work. A client that has had more than that is *ahead*. Its lead is
+// jobs) of the network's work. A client that has had more than this share is *ahead*. Its lead is
 // measured in seconds of the whole network's time:
 //
 //   lead = usage / capacity * (all weights / weight)
 //
 // Usage is in reference seconds, capacity in reference seconds a second.
 //
-// The client's jobs stand in the queue as if they had been submitted later by the lead (score.h:
-// 0.1 of a score a minute). So two clients with jobs of one kind get work in proportion to their
-// weights, whatever the order of submission. Usage decays by half in every half_life. The lead is
-// at most lead_max, which bounds how long fairness alone keeps a job waiting after jobs of newer
-// clients. A client that is alone has no lead.
+// The client's jobs are placed in the queue as if they had been submitted later by the lead
+// (score.h: 0.1 of a score a minute). So two clients with jobs of one kind get work in proportion
+// to their weights, whatever the order of submission. Usage decays by half in every half_life. The
+// lead is at most lead_max, which bounds how long fairness alone keeps a job waiting after jobs of
+// newer clients. A client that is alone has no lead.
 //
 // Pure. Memory: one entry for each client that has jobs or whose usage has not decayed yet.
 #pragma once
@@ -28,20 +28,21 @@ class FairShares {
   struct Settings {
     Duration half_life = std::chrono::hours(1);
     Duration lead_max = std::chrono::hours(4);
-    Duration step = std::chrono::seconds(
-        1);  // A lead is a multiple of this, so that smaller changes do not reorder queues.
+    Duration step =
+        std::chrono::seconds(1);  // Leads are multiples of this: smaller changes move no job.
   };
 
   FairShares() : FairShares(Settings{}) {}
   explicit FairShares(Settings settings) : settings_(settings) {}
 
-  // A job of the client came (add_job) or ended (remove_job). The client's weight is that of its
-  // latest job, and at least 1/1000.
+  // Call add_job() when a job of the client came, and remove_job() when it ended. The client's
+  // weight is that of its latest job, and at least 1/1000.
   void add_job(const PublicKey& client, double weight);
   void remove_job(const PublicKey& client);
   // Sets the client's weight from now on. Does nothing for an unknown client.
   void set_weight(const PublicKey& client, double weight);
-  // Adds work that was done for the client, in reference seconds; a negative number takes it back.
+  // Adds work that was done for the client, in reference seconds. A negative number takes a charge
+  // back.
   void charge(const PublicKey& client, double reference_seconds, Instant now);
   // Sets the capacity of all workers together, in reference seconds a second.
   void set_capacity(double capacity) { capacity_ = capacity; }

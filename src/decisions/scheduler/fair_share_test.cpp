@@ -1,5 +1,5 @@
-// Clients get work by their weights, in whatever order they came; old usage decays. The second half
-// tests this through the scheduler.
+// Tests that clients get work by their weights, in whatever order they came, and that old usage
+// decays. The second half tests this through the scheduler.
 #include "decisions/scheduler/fair_share.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(FairShares, CountsUsageAgainstTheWholeNetworkAndTheWeight) {
   shares.charge(bob, 100, at(0));
 
   EXPECT_EQ(shares.lead(alice, at(0)),
-            seconds(40));  // Ten seconds of the network; the client's own part is a quarter.
+            seconds(40));  // 10 s of the whole network, of which alice has a right to a quarter.
   // The lead is 13.3 s, rounded down to whole steps.
   EXPECT_EQ(shares.lead(bob, at(0)), seconds(13));
 }
@@ -96,8 +96,8 @@ Job job_of(std::uint64_t number, const PublicKey& client, std::uint32_t tasks, d
   return job;
 }
 
-// The number of seconds, of the first `steps`, in which each client was served by two workers that
-// each run one task of one second at a time.
+// Two workers each run one task of one second at a time, for `steps` seconds. Returns the number of
+// tasks that were run for each client.
 std::map<PublicKey, int> served(const std::vector<std::pair<double, Job>>& arrivals, int steps) {
   Scheduler scheduler;
   std::map<JobId, PublicKey> owners;
@@ -160,8 +160,8 @@ TEST(FairShare, DoesNotDependOnHowManyJobsTheWorkIsCutInto) {
 
   const auto done = served(arrivals, 201);
 
-  // A large job has a better score than a small one (score.h). The difference is worth some fifty
-  // seconds of a lead, and no more.
+  // A large job has a better score than a small one (score.h). The difference is worth a lead of
+  // about fifty seconds.
   EXPECT_NEAR(done.at(alice) - done.at(bob), 50, 20);
 }
 

@@ -1,4 +1,4 @@
-// Events of jobs: a job comes into the queue, new or from before a restart, or is removed.
+// Events of jobs: a job is added to the queue, new or from before a restart, or is removed.
 //
 // Pure; not safe to share between threads.
 #pragma once

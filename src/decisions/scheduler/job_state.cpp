@@ -24,7 +24,7 @@ PriceTerms JobState::price_terms() const {
           .capped = spec.price_capped};
 }
 
-// The rule of manifest::task_range: n ranges, of which the first ones take the remainder.
+// Cuts ranges as manifest::task_range does: the first ranges take the remainder.
 std::uint32_t JobState::range_first(std::uint32_t index) const {
   return index * (spec.workgroups / spec.tasks) + std::min(index, spec.workgroups % spec.tasks);
 }

@@ -31,7 +31,7 @@ class JobTable {
   [[nodiscard]] std::size_t size() const { return jobs_.size(); }
 
  private:
-  // Jobs are looked up, never iterated.
+  // Never iterated, because the order of an unordered map may vary.
   std::unordered_map<JobId, std::unique_ptr<JobState>> jobs_;
   std::uint64_t next_number_ = 1;
 };

@@ -12,15 +12,15 @@ void LearnedRates::learn(WorkerState& worker, JobState& job, const Measurement& 
   if (pace > 0 && canary > 0) {
     // `shown` is the factor by which the worker is faster than it claims, compared with the canary.
     // Five results move the known factor halfway to the shown one. The average is of logarithms, so
-    // that one wild value moves it by no more than any other. Measurements use the claimed rate,
-    // because with the corrected rate each value would affect the next one.
+    // that a single extreme value has little effect. Measurements use the claimed rate: with the
+    // corrected rate each measurement would affect the next one.
     const double most = members_.says(worker.info.standing) ? rate_correction_max : rate_shown_max;
     const double shown = std::clamp(canary / pace, 1 / most, most);
     const double now_at = worker.rate / worker.rate_said;
     members_.set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
   }
   if (worker.newcomer() && tables_.settings.safeguards.rates_are_shown)
-    return;  // A newcomer that delays its own result must not change the paces of others.
+    return;  // A newcomer could delay its result to change the job's pace.
   job.pace = std::max(job.pace, pace);
   constexpr double weight = 0.1;
   job.pace_usual += weight * (pace - job.pace_usual);

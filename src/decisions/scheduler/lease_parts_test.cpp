@@ -1,4 +1,4 @@
-// The leases of workers and the ways in which they end: Leases, BlameRules, JobRemoval,
+// Tests the leases of workers and the ways in which they end: Leases, BlameRules, JobRemoval,
 // WorkerRemoval and Canaries.
 #include <gtest/gtest.h>
 

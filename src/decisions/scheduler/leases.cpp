@@ -33,7 +33,7 @@ void Leases::give(WorkerState& worker, JobState& job, std::uint32_t index, std::
   const double usual = job.pace > 0 ? predicted * job.pace_usual / job.pace : 0;
   if (worker.running.empty()) {
     worker.head_since = now;
-    worker.heard = std::max(worker.heard, now);  // The worker has to send heartbeats from now on.
+    worker.heard = std::max(worker.heard, now);  // Heartbeats are due from now on.
   }
   worker.running.push_back({.job = &job,
                             .index = index,
@@ -51,7 +51,7 @@ void Leases::give(WorkerState& worker, JobState& job, std::uint32_t index, std::
   }
   worker.load_seconds += usual;
   parts_.long_runs.watch(worker, job, index, predicted, now);
-  parts_.promises.withdraw(job);  // The job has the room that it waited for.
+  parts_.promises.withdraw(job);  // The job no longer needs its promise of room.
   if (worker.promised != nullptr && job.rank < worker.promised->rank)
     parts_.promises.renew(worker, now);
   parts_.listings.list(job);
@@ -70,7 +70,7 @@ void Leases::report(WorkerState& worker, std::vector<Holding>::iterator running,
   worker.load_seconds -= running->usual;
   worker.running.erase(running);
   if (worker.running.empty()) worker.load_seconds = 0;
-  worker.head_since = now;  // The task that is first now runs from here on at the latest.
+  worker.head_since = now;  // The next task begins to run now at the latest.
   if (worker.sliced() && !worker.running.empty()) worker.head_since = worker.running.front().since;
   await_receipt(worker, reported);
 }
@@ -97,7 +97,7 @@ void Leases::release(WorkerState& worker, JobState& job, std::uint32_t index, In
     worker.running.erase(running);
     if (worker.sliced() && !worker.running.empty())
       worker.head_since = worker.running.front().since;
-    // The load without tasks is exactly 0, without rounding errors.
+    // Without tasks the load is set to exactly 0, because differences of sums have rounding errors.
     if (worker.running.empty()) worker.load_seconds = 0;
   } else {
     const auto reported = std::ranges::find_if(worker.reported, is_it);
@@ -143,7 +143,7 @@ bool Leases::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame
   release(worker, job, index, now);
   tables_.samples.remove(job.task_id(index), worker.info.key);
   parts_.long_runs.lost(job, index, worker.info.key);
-  // The remaining replica is not a copy any more.
+  // One replica of a pair has ended, so that the remaining one is no longer a copy.
   if (task.copies > 0) parts_.copies.drop(job, task, 1);
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
@@ -153,7 +153,8 @@ bool Leases::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame
                                   .attempt = replica.attempt,
                                   .reason = why.message});
 
-  // No other task of the job is leased until the canary has passed, so the lost task is the canary.
+  // Until the canary has passed, only the canary and scouts are leased. The loss of a scout counts
+  // like that of the canary.
   if (auto reason = parts_.blame.note(
           job, task, worker,
           {.index = index, .kind = kind, .canary = job.canary != CanaryState::passed}, why)) {

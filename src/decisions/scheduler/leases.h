@@ -1,6 +1,6 @@
-// The leases that workers hold. A lease is given, waits for its receipt once its result has come,
-// and ends with a replica that counts or without one. This part also decides the effect of a
-// lease's end on the job: a loss may end the job.
+// The leases that workers hold. A lease is given, waits for its receipt after its result has come,
+// and ends with a replica that counts or without one. This part also decides what the end of a
+// lease means for the job: a loss may end the job.
 //
 // Invariant: each replica that is leased or reported is held by its worker, once, and counted in
 // its job's leases. Pure; not safe to share between threads. Times are predicted seconds.
@@ -40,21 +40,21 @@ class Leases {
   // Leases the task to the worker, which must have room for the task and hold no replica of it.
   void give(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt,
             Instant now);
-  // The result of one of the worker's running tasks has come, for which `charged` reference seconds
-  // are charged. The slot is free now, and the lease waits for its receipt.
+  // Call it when the result of one of the worker's running tasks has come. The client is charged
+  // `charged` reference seconds for it. The slot is free now, and the lease waits for its receipt.
   void report(WorkerState& worker, std::vector<Holding>::iterator running, double charged,
               Instant now);
   // Inserts a reported task into the worker's list, which is ordered by `since`.
   static void await_receipt(WorkerState& worker, const Holding& reported);
-  // Takes a lease from its worker. The replica stays with the task.
+  // Removes a lease from its worker. The replica stays with the task.
   void release(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
-  // Lets one more newcomer have a lease of the job again.
+  // Gives a newcomer's lease of the job back, so that one more newcomer may have one.
   void give_try_back(JobState& job);
 
-  // Ends the lease without a result. Returns false if that ended the job, which is deleted then.
+  // Ends the lease without a result. Returns false if this ended the job and deleted it.
   bool lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind, const Error& why,
             Instant now);
-  // Ends everything that the worker holds. Only the task that it was running is blamed.
+  // Ends all leases of the worker. Only the task that it was running is blamed, with `head`.
   void lose_all(WorkerState& worker, Blame head, const Error& why, Instant now);
   // Cancels all leases of the job and tells the workers.
   void cancel(JobState& job, std::string_view reason, Instant now);

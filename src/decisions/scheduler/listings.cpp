@@ -9,8 +9,8 @@
 namespace weft::scheduler {
 namespace {
 
-// Greater than the slowness of any rate: a worker that let a lease expire comes last until it
-// delivers again.
+// Added to the slowness of a worker that let a lease expire. It is greater than the slowness of any
+// rate, so that the worker comes last until it delivers again.
 constexpr std::int32_t slowness_after_expiry = 1000;
 
 FreeKey free_key_of(const WorkerState& worker) {
@@ -26,8 +26,8 @@ FreeKey free_key_of(const WorkerState& worker) {
           .sequence = worker.sequence};
 }
 
-// True if the worker has room. A worker that was full has room again when half of its tasks are
-// done, because tasks come in batches.
+// True if the worker has room. Tasks are leased in batches, so that a worker that was full has room
+// again only when half of its tasks are done.
 bool has_room(WorkerState& worker, const Settings& settings, const Prospects& prospects) {
   const std::size_t held = worker.running.size();
   const std::size_t slots = std::min(worker.info.slots, worker.leases_max);
@@ -42,7 +42,7 @@ bool has_room(WorkerState& worker, const Settings& settings, const Prospects& pr
   return true;
 }
 
-// The time at which the worker has to be looked at; no value while it holds nothing.
+// The time at which the worker has to be checked; no value while it holds nothing.
 std::optional<Instant> look_at(const WorkerState& worker, const Settings& settings,
                                const Prospects& prospects) {
   std::optional<Instant> deadline;

@@ -17,7 +17,7 @@ class Listings {
       : tables_(tables), prospects_(prospects) {}
 
   void list(JobState& job);
-  // Takes a job that ends out of all indexes.
+  // Removes a job that ends from all indexes.
   static void unlist(JobState& job);
   // Gives the job another rank in every index that lists it.
   void move(JobState& job, const Rank& next);

@@ -37,8 +37,8 @@ void LongRuns::forget(const TaskId& task) {
   tables_.preemption_requests.end(task);
 }
 
-// The task is reserved for as long as another worker would need to come as far. So waiting costs at
-// most twice the best choice.
+// The task is reserved for the time that another worker would need to reach the same state. So
+// waiting costs at most twice the best choice.
 void LongRuns::reserve(const WorkerState& worker, JobState& job, std::uint32_t index,
                        double done_seconds, Instant now) {
   const auto task = job.tasks.find(index);

@@ -1,6 +1,6 @@
-// Runs that are long enough for checkpoints. The scheduler knows the progress of each, so that the
-// run can make way (preemption.h), and reserves the task for the only worker that can continue it
-// (docs/decisions/0006).
+// Runs that are long enough for checkpoints. The scheduler knows the progress of each run, so that
+// the run can make way (preemption.h). It reserves a task that made way for its worker if only this
+// worker can continue it (docs/decisions/0006).
 //
 // Pure; not safe to share between threads. Memory: an entry for each long run and each replica that
 // made way.
@@ -21,15 +21,16 @@ class LongRuns {
   [[nodiscard]] static RunId run_of(const JobState& job, std::uint32_t index,
                                     const PublicKey& worker);
 
-  // Records that the worker runs the task since `since`, predicted to take `predicted` seconds.
-  // Does nothing for a short task. The length of a canary is known with its first checkpoint.
+  // Records that the worker runs the task since `since`, which is predicted to take `predicted`
+  // seconds. Does nothing for a short task. The length of a canary is known with its first
+  // checkpoint.
   void watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted,
              Instant since);
-  // The run has ended with a result.
+  // Call it when the run has ended with a result.
   void done(const JobState& job, std::uint32_t index, const PublicKey& worker);
-  // The run has ended without a result: its latest checkpoint stays known.
+  // Call it when the run has ended without a result: its latest checkpoint stays known.
   void lost(const JobState& job, std::uint32_t index, const PublicKey& worker);
-  // The task is settled, or its job ends.
+  // Call it when the task is settled or its job ends.
   void forget(const TaskId& task);
 
   // Reserves the task for the worker whose lease has just ended after `done_seconds` of work. Does

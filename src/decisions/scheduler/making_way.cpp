@@ -15,7 +15,8 @@ void MakingWay::look(Instant now) {
   look_at_.reset();
   for (const auto& [key, each] : tables_.classes.all()) {
     for (const auto phase :
-         {RequirementClass::canary, RequirementClass::open}) {  // No run makes way for a scout.
+         // A scout takes no other run's place.
+         {RequirementClass::canary, RequirementClass::open}) {
       if (each->needing[phase].empty()) continue;
       look_at_ = now + way_look_every;
       find_place(*each->needing[phase].begin()->second, phase, now);
@@ -39,8 +40,8 @@ void MakingWay::find_place(JobState& urgent, RequirementClass::Phase phase, Inst
     if (worker == nullptr || other == nullptr || worker->info.slots == 0 ||
         (native_only && !worker->native()))
       return false;
-    // The victim must have a checkpoint, and must not be the first in the queue once it has made
-    // way.
+    // The victim must have a checkpoint, and must come after the urgent job in the queue: otherwise
+    // it would be leased again first.
     if (!tables_.preemption.resume_from(LongRuns::run_of(*other, victim.index, at)) ||
         !(urgent.rank < other->rank))
       return false;

@@ -1,4 +1,5 @@
-// No client or worker can move a quote for nothing, and a worker gets no job below its price.
+// Tests that no client or worker can move a quote for nothing, and that a worker gets no job below
+// its price.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -19,8 +20,8 @@ class MarketTest : public testing::Test {
     worker.price_min = floor;
     ASSERT_TRUE(scheduler.add_worker(worker, at(0)).has_value());
   }
-  // A job of `tasks` tasks of a second, of which no task can be leased, because its price is below
-  // every floor or there is no room.
+  // A job of `tasks` tasks of a second. The tests make sure that none of its tasks can be leased:
+  // its price is below every floor, or there is no room.
   Job waiting_job(std::uint64_t number, std::uint32_t tasks) { return known_job(number, tasks); }
   [[nodiscard]] MicroCredits per_unit(const Job& job, double time) {
     return quote({}, scheduler.views().market(job, at(time)), 1).per_unit;
@@ -103,7 +104,7 @@ TEST_F(MarketTest, AJobThatFewWorkersCanRunCostsMore) {
   EXPECT_EQ(per_unit(job, 0), 1'750'000) << "the same with a class";
 }
 
-// Finding H-2 with a thousand wallets: whatever they claim, the quote is the one without them.
+// A thousand strangers do not change the quote, whatever they claim (finding H-2 of a review).
 TEST_F(MarketTest, AThousandStrangersMoveNoQuote) {
   for (std::uint64_t i = 1; i <= 10; ++i) join(i, Standing::established);
   for (std::uint64_t i = 1; i <= 10; ++i) scheduler.set_leases_max(key_of(i), 0);
@@ -149,7 +150,7 @@ TEST_F(MarketTest, AWorkerGetsNoJobBelowItsPrice) {
   EXPECT_EQ(leases[0].job, job.id);
 }
 
-// A floor keeps its own worker from the job, and no other worker.
+// A worker's floor keeps only this worker from the job.
 TEST_F(MarketTest, AJobBelowEveryTrustedWorkersPriceIsTheNewcomers) {
   join(1, Standing::established, 1, 5'000'000);
   join(stranger, Standing::newcomer);

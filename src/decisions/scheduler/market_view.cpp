@@ -14,8 +14,8 @@ constexpr Duration look_every = std::chrono::seconds(1);
 // client could raise prices for nothing, by jobs that wait because they ask for rare workers.
 constexpr double class_seconds_max = 600;
 
-// The part of the job's price, in units, for tasks that no worker has. Granted credits are left
-// out.
+// The part of the job's price, in units, for tasks that no worker has, as far as it is not paid
+// with granted credits.
 double waiting_units(const JobState& job) {
   if (!job.spec.estimate || job.per_unit <= 0) return 0;
   const double open = static_cast<double>(job.spec.tasks - job.settled_count) -

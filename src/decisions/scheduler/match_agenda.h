@@ -1,7 +1,7 @@
-// The jobs and workers that the matcher has to look at: jobs that may have something new to give,
-// and workers that may take something new. Everything else was matched before.
+// The jobs and workers that the matcher has to look at: jobs that may have a new task to give, and
+// workers that may take one. All other jobs and workers were matched before.
 //
-// A pass over the queue takes the marked jobs into its hand, in the order of their rank. Jobs that
+// A pass over the queue moves the marked jobs into its hand, in the order of their rank. Jobs that
 // are marked during a pass wait for the next pass. A job that moves in the queue moves here, too.
 //
 // Pure. Not safe to share between threads. Memory: an entry for each marked job and worker.
@@ -25,11 +25,11 @@ class MatchAgenda {
   void forget(const WorkerState& worker) { workers_.erase(worker.sequence); }
   [[nodiscard]] bool empty() const { return jobs_.empty() && workers_.empty(); }
 
-  // Begins a pass: moves the marked jobs into the hand.
+  // Begins a pass: moves all marked jobs into the hand.
   void begin_pass() { hand_ = std::exchange(jobs_, {}); }
   // The first job of the hand; null if it is empty.
   [[nodiscard]] JobState* first() const { return hand_.empty() ? nullptr : hand_.begin()->second; }
-  // Takes the first job out of the hand, which is not empty.
+  // Removes the first job from the hand, which is not empty, and returns it.
   JobState& take_first();
   // Puts the job back into the hand, so that this pass looks at it once more.
   void put_back(JobState& job) { hand_[job.rank] = &job; }

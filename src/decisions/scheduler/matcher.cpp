@@ -20,7 +20,7 @@ class MatchPass {
 
  private:
   using Phase = RequirementClass::Phase;
-  // The next job of a class's queue.
+  // The job of a class's queue that is looked at next.
   struct Front {
     Rank rank;
     RequirementClass* of = nullptr;
@@ -36,7 +36,7 @@ class MatchPass {
   void take_workers(const Rank* after);
   void give_all(JobState& job);
   void look_at(const Front& front);
-  // Says if one of the candidates could take a task of the job. Drops the candidates without room.
+  // Says if one of the candidates could take a task of the job. Removes candidates without room.
   [[nodiscard]] Takers takers(std::vector<WorkerState*>& candidates, JobState& job);
 
   SchedulerTables& tables_;
@@ -44,7 +44,7 @@ class MatchPass {
   Instant now_;
   // The changed workers that have room, by class.
   std::unordered_map<RequirementClass*, std::vector<WorkerState*>> hands_;
-  std::set<Front> fronts_;  // A rank belongs to one job, and so to one class.
+  std::set<Front> fronts_;  // A rank belongs to one job and so to one front.
 };
 
 void MatchPass::advance(RequirementClass& of, Phase phase, const Rank* after) {
@@ -54,7 +54,7 @@ void MatchPass::advance(RequirementClass& of, Phase phase, const Rank* after) {
 }
 
 void MatchPass::take_workers(const Rank* after) {
-  // The order of this set does not matter, because the fronts are sorted.
+  // A set of addresses has no fixed order, which does not matter because the fronts are sorted.
   std::set<RequirementClass*> touched;
   for (const auto& [sequence, worker] : tables_.agenda.take_workers()) {
     if (!worker->free_key) continue;
@@ -75,7 +75,7 @@ void MatchPass::give_all(JobState& job) {
   const Rank rank = job.rank;
   while (choice_.give(job, now_)) {
     if (job.rank == rank) continue;
-    // The lease has moved the job back, so other jobs come first now.
+    // The lease has moved the job back in the queue, so other jobs come before it now.
     tables_.agenda.put_back(job);
     break;
   }
@@ -88,7 +88,7 @@ MatchPass::Takers MatchPass::takers(std::vector<WorkerState*>& candidates, JobSt
   for (std::size_t i = candidates.size(); i-- > 0;) {
     WorkerState* worker = candidates[i];
     if (!worker->free_key) {
-      candidates[i] = candidates.back();  // The last candidate was looked at already.
+      candidates[i] = candidates.back();  // It was looked at already.
       candidates.pop_back();
       continue;
     }

@@ -1,4 +1,4 @@
-// The scheduler decides which worker gets which task, and how many (matcher.h, worker_choice.h).
+// Tests which worker gets which tasks, and how many (matcher.h, worker_choice.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// Paces of work that earlier jobs have measured: the canaries' results, by the work that they
-// measured, so that the price of a later job with equal work is known before it runs.
+// Paces that earlier jobs' canaries have measured, by the work that was measured, so that the price
+// of a later job with equal work is known before it runs.
 //
 // A price needs a measurement by a worker that prices a job alone (an invited worker or the
-// operator's device), or measurements by three established workers. The pace is the median, and the
-// lower of two. Each worker counts once, with its latest measurement. Pure. Limits:
+// operator's device), or measurements by three established workers. The pace is the median; of two
+// values, the lower one. Each worker counts once, with its latest measurement. Pure. Limits:
 // measurements_max for one work, works_max works in all; the work that was measured longest ago is
 // forgotten first.
 #pragma once

@@ -37,7 +37,7 @@ TEST(MeasuredWork, NeedsThreeEstablishedWorkersOrOneThatPricesAlone) {
   EXPECT_EQ(known.pace_of(work_of(2)), std::nullopt);
 }
 
-// An established worker that takes its time in every job moves the price at most to the pace that
+// An established worker that works slowly in every job can move the price only up to the pace that
 // another worker showed.
 TEST(MeasuredWork, OneWorkerMovesThePriceToNoMoreThanAnotherShowed) {
   MeasuredWork known;
@@ -58,7 +58,7 @@ TEST(MeasuredWork, KeepsTheLatestAndForgetsTheWorkOfLongAgo) {
   for (std::uint64_t work = 2; work <= MeasuredWork::works_max; ++work)
     (void)known.add(pace_of(1, 1, true, work, static_cast<UnixMillis>(work)));
   EXPECT_EQ(known.works(), MeasuredWork::works_max);
-  (void)known.add(pace_of(1, 1, true, 1, 1'000'000));  // The oldest work is measured again.
+  (void)known.add(pace_of(1, 1, true, 1, 1'000'000));  // The oldest work is no longer the oldest.
   EXPECT_EQ(known.add(pace_of(1, 1, true, 1'000'000, 1'000'001)).size(), 1U);
   EXPECT_EQ(known.works(), MeasuredWork::works_max);
   EXPECT_EQ(known.pace_of(work_of(2)), std::nullopt);

@@ -41,7 +41,7 @@ std::optional<Preempt> Preemption::checkpointed(const RunId& id, const PublicKey
       std::isfinite(checkpoint.done) && checkpoint.done >= 0 && checkpoint.done <= 1;
   if (!can_be || (state.checkpoint && checkpoint.done < state.checkpoint->done)) return {};
   state.checkpoint = checkpoint;
-  state.known = now;  // From now on the reported progress counts, not the predicted one.
+  state.known = now;  // Predictions begin with this checkpoint.
   state.done_known = checkpoint.done;
   if (!state.wanted) return {};
   return stop(id, state, now);

@@ -1,6 +1,6 @@
-// Preemption: an urgent task takes the place of a long task of less worth, which goes on later from
-// its checkpoint. This part makes decisions and keeps their state: it names the run that is told to
-// stop, and the checkpoint from which a task resumes.
+// Preemption: an urgent task takes the place of a long task of less worth, which continues later
+// from its checkpoint. This part makes decisions and keeps their state: it names the run that is
+// told to stop, and the checkpoint from which a task resumes.
 //
 //   // A lease was given, the first of the run or a later one.
 //   preemption.began(run, worker, {...}, now);
@@ -18,7 +18,7 @@
 // and each replica has its own count of lost work.
 //
 // Loss: the work since the last checkpoint is done again. Over all its preemptions a task loses at
-// most lost_max of its work. If stopping at once would exceed that, the task is stopped at its next
+// most lost_max of its work. If stopping at once would exceed this, the task is stopped at its next
 // checkpoint, which costs nothing.
 //
 // No thrashing: a task that was (re)started is not preempted for run_min * 2^(preemptions so far).
@@ -73,11 +73,11 @@ class Preemption {
   };
   struct Run {
     double score = 0;
-    double seconds = 0;  // Predicted for the whole task on this worker.
+    double seconds = 0;  // Predicted time of the whole task on this worker.
   };
   struct Urgent {
     double score = 0;
-    Duration starts_in = Duration::max();  // If no run makes way; max: unknown.
+    Duration starts_in = Duration::max();  // Wait if no run makes way; max: unknown.
     // True if the urgent task could run in the place of `victim` on `worker`.
     std::function<bool(const PublicKey& worker, const TaskId& victim)> fits;
   };
@@ -86,9 +86,9 @@ class Preemption {
   explicit Preemption(Settings settings) : settings_(settings) {}
 
   void began(const RunId& id, const PublicKey& worker, const Run& run, Instant now);
-  // Records a checkpoint. Returns a Preempt if the run's place is wanted: stop the run now. Does
-  // nothing if the worker does not run the task, or if the checkpoint holds less work than the
-  // known one.
+  // Records a checkpoint. Returns a Preempt if an urgent task wants the run's place: the run is
+  // then to be stopped now. Does nothing if the worker does not run the task, or if the checkpoint
+  // holds less work than the known one.
   std::optional<Preempt> checkpointed(const RunId& id, const PublicKey& worker,
                                       const Checkpoint& checkpoint, Instant now);
 
@@ -105,16 +105,16 @@ class Preemption {
   // stopped.
   [[nodiscard]] Way make_way(const Urgent& urgent, Instant now);
 
-  // The lease ended without a result. The checkpoint stays known, and the work since the checkpoint
-  // does not count as lost by preemption.
+  // Call it when the lease ended without a result. The checkpoint stays known, and the work since
+  // then does not count as lost by preemption.
   void lost(const RunId& id);
-  // The run ended with a result and is forgotten.
+  // Forgets a run that ended with a result.
   void done(const RunId& id);
-  // The task was settled or failed finally: all its runs are forgotten.
+  // Forgets all runs of a task that was settled or has finally failed.
   void ended(const TaskId& task);
 
   [[nodiscard]] std::optional<Checkpoint> resume_from(const RunId& id) const;
-  // True if there is no run that could be stopped.
+  // True if no run is known, so that none can be stopped.
   [[nodiscard]] bool empty() const { return runs_.empty(); }
   [[nodiscard]] std::uint32_t preemptions(const RunId& id) const;
   // The share of the run's work that is done again because of its preemptions so far.

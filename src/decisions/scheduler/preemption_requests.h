@@ -16,7 +16,7 @@ class PreemptionRequests {
   // Forgets the request to a replica that no longer runs.
   void end(const TaskId& task, const PublicKey& worker);
   void end(const TaskId& task);
-  // The urgent job has ended: its requests are dropped.
+  // Drops the requests for an urgent job that has ended.
   void end_for(const JobId& urgent);
   [[nodiscard]] std::size_t count_for(const JobId& urgent) const;
 

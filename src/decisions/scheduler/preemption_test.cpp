@@ -1,5 +1,5 @@
-// Urgent tasks get a place soon. The long tasks that made way lose next to nothing and are not
-// preempted again and again.
+// Tests that urgent tasks get a place soon, and that the long tasks that make way lose hardly any
+// work and are not preempted again and again.
 #include "decisions/scheduler/preemption.h"
 
 #include <gtest/gtest.h>

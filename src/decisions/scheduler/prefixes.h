@@ -1,6 +1,6 @@
 // Newcomers by the address prefixes of the networks from which they come. All wallets of one prefix
-// together get what one network gets. With P prefixes connected, each prefix may hold a P-th of the
-// leases that newcomers may hold of a job, and at least one lease.
+// together get the share of one network. With P prefixes connected, each prefix may hold a P-th of
+// a job's leases that newcomers may hold, and at least one lease.
 //
 // Pure. Memory: an entry for each prefix with a connected newcomer, and for each prefix with leases
 // of a job.

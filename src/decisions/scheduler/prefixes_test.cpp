@@ -1,5 +1,5 @@
-// A thousand wallets of one address prefix get from a job what one network gets. Workers that are
-// known, or come from this machine or a private network, are not limited.
+// Tests that a thousand wallets of one address prefix get the share of one network. Workers with
+// standing, and workers on this machine or in a private network, are not limited.
 #include "decisions/scheduler/prefixes.h"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ TEST(PrefixCounts, EachPrefixHasTheSameShareAndOneLeaseAtLeast) {
   EXPECT_EQ(prefix_share(0.5, 0), 1);
 }
 
-// The leases by prefix in a job's first decision, if 200 strangers come from one prefix and one
-// from each of two others.
+// The leases of a job's first decision, by prefix. 200 strangers come from one prefix, and one
+// stranger from each of two others.
 std::map<std::string, int> first_leases(const Safeguards& rules, const Worker& also) {
   Settings settings;
   settings.safeguards = rules;

@@ -8,7 +8,7 @@ namespace weft::scheduler {
 namespace {
 
 constexpr UnixMillis hour_ms = 3'600'000;
-constexpr double stranger_seconds = 3600;  // Average stay that is expected of a stranger.
+constexpr double stranger_seconds = 3600;  // Expected mean stay of a stranger.
 constexpr double prior_seconds = 1800;     // The weight of the worker's overall rate in each hour.
 constexpr double kept_a_day = 0.8;
 
@@ -36,7 +36,7 @@ Presence::Hour& Presence::hour_at(UnixMillis time) {
 
 void Presence::count_until(UnixMillis time) {
   if (!here_since_) return;
-  // A jump of the clock by more than a month is not counted as presence.
+  // More than a month of presence at once is a jump of the clock, and is not counted.
   if (time - *here_since_ > 31 * 24 * hour_ms) here_since_ = time;
   while (*here_since_ < time) {
     const UnixMillis until = std::min(time, (*here_since_ / hour_ms + 1) * hour_ms);

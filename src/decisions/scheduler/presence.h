@@ -1,12 +1,12 @@
-// The chance that a worker will still be connected when a task would end, learned from the worker's
-// own comings and goings by the hour of day.
+// The probability that a worker will still be connected when a task would end, learned from the
+// worker's own arrivals and departures by the hour of the day.
 //
 // Departures within an hour of the day are a Poisson process whose rate has a Gamma distribution.
-// The evidence is the worker's departures over its seconds present in that hour. The prior is the
-// same ratio over all hours, with a weight of half an hour; a stranger is expected to stay for an
-// hour. The chance to stay for t seconds within an hour is then (b / (b + t))^a (Lomax), with a and
-// b the distribution's parameters; over several hours it is the product. Yesterday's observations
-// count four fifths of today's.
+// The evidence is the worker's number of departures over its seconds present in that hour. The
+// prior is the ratio of the two over all hours, with a weight of half an hour; a stranger is
+// expected to stay for an hour. The probability to stay for t seconds within an hour is then (b /
+// (b + t))^a (Lomax), with a and b the distribution's parameters; over several hours it is the
+// product. Yesterday's observations count four fifths of today's.
 //
 // Pure; an update and a prediction cost a few powers. Hours are in UTC, so that an hour of day is
 // the same hour for all workers, whatever their time zone.
@@ -26,8 +26,8 @@ class Presence {
 
   void arrived(UnixMillis time);
   void left(UnixMillis time);
-  // The chance, in [0, 1], that the worker stays connected for `seconds` from `time` on. First
-  // counts its presence until `time`.
+  // The probability, in [0, 1], that the worker stays connected for `seconds` from `time` on. The
+  // worker's presence until `time` is counted first.
   [[nodiscard]] double stays(UnixMillis time, double seconds);
 
   // Observations of one hour of the day, as the store keeps them. The fields are small because each

@@ -1,5 +1,6 @@
-// A worker's comings and goings predict its stay: by the hour of day, with less weight after some
-// days, and cautiously for strangers. The second half tests which worker gets a long task.
+// Tests that a worker's arrivals and departures predict its stay: by the hour of the day, with less
+// weight after some days, and cautiously for strangers. The second half tests which worker gets a
+// long task.
 #include "decisions/scheduler/presence.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace {
 constexpr UnixMillis hour = 3'600'000;
 constexpr UnixMillis day = 24 * hour;
 
-// A worker that comes at eight and leaves at three minutes past six, for `days` days in a row.
+// The presence of a worker that comes at eight and leaves at three minutes past six, for `days`
+// days in a row.
 Presence commuter(int days) {
   Presence presence;
   for (int i = 0; i < days; ++i) {
@@ -89,8 +91,8 @@ TEST(Presence, IsCalibratedWhereDeparturesArePoisson) {
   EXPECT_NEAR(presence.stays(time, 300), std::exp(-0.25), 0.06);
 }
 
-// A fast worker that leaves every evening, and a slow worker that stays. Times are seconds since
-// some midnight.
+// Two workers: a fast one that leaves every evening, and a slow one that stays. Times are seconds
+// since some midnight.
 struct Week {
   static constexpr double evening = 7 * 86'400 + 17.75 * 3600;
   static constexpr double morning = 7 * 86'400 + 10 * 3600;

@@ -1,6 +1,6 @@
-// The least prices that the workers of a class accept (`weft work --price`): the number of workers
-// that accept a given price, and the least price. A floor is a worker's own claim. It decides which
-// jobs this worker gets, and enters no price formula.
+// The floors of a class: the least prices that its workers accept (`weft work --price`). It knows
+// the number of workers that accept a given price, and the least price. A floor is a worker's own
+// claim: it decides which jobs this worker gets, and enters no price formula.
 //
 // Pure. Memory: an entry for each different floor, 90 for each power of ten at most (step()).
 #pragma once

@@ -18,11 +18,11 @@ Estimate estimate(const JobSize& size, double reference_seconds_per_workgroup,
   result.units =
       reference_seconds_per_workgroup * static_cast<double>(size.workgroups) * size.replicas;
 
-  // All replicas of all tasks have one price, in whole micro-credits, so that a task's price
-  // divides without a remainder.
+  // All replicas of all tasks have one price, in whole micro-credits, so that a task's price can be
+  // divided by its replicas without a remainder.
   const double per_replica =
       result.units * static_cast<double>(pricing.per_unit) / size.tasks / size.replicas;
-  // A million credits a replica: keeps the product below 2^63 for every possible job.
+  // A million credits a replica: this limit keeps the product below 2^63 for every possible job.
   constexpr double most = 1e12;
   const auto whole = std::max(pricing.per_replica_min,
                               static_cast<MicroCredits>(std::ceil(std::min(per_replica, most))));

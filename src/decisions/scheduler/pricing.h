@@ -18,9 +18,10 @@ struct Pricing {
 // A measured run of a part of a job.
 struct Measurement {
   std::uint32_t workgroups = 0;
-  double gpu_seconds = 0;  // GPU seconds as the worker claims; 0: no claim.
+  double gpu_seconds = 0;  // GPU seconds that the worker claims; 0: no claim.
   double elapsed_seconds =
-      // Seconds from lease to result by the coordinator's clock, which the claim may not exceed.
+      // Seconds from lease to result by the coordinator's clock. The claimed GPU seconds count at
+      // most up to this.
       0;
   double rate = 1;  // The worker's rate, relative to the reference (1 TFLOP/s).
 };
@@ -45,7 +46,7 @@ struct JobSize {
 [[nodiscard]] Estimate estimate(const JobSize& size, double reference_seconds_per_workgroup,
                                 const Pricing& pricing);
 
-// The price of one task of the job: price / tasks. Feed it to ledger::pay_task.
+// The price of one task of the job, as input of ledger::pay_task.
 [[nodiscard]] inline MicroCredits task_price(const Estimate& estimate, std::uint32_t tasks) {
   return estimate.price / tasks;
 }

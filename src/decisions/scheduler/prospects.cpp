@@ -7,8 +7,8 @@
 namespace weft::scheduler {
 namespace {
 
-constexpr double brief_seconds = 0.25;  // A connected worker is assumed to stay for this long.
-// A task is worth checkpoints if it is long enough for one after each twentieth of its work.
+constexpr double brief_seconds = 0.25;  // A connected worker surely stays for this long.
+// A task is long enough for checkpoints if it has room for this number of them.
 constexpr int checkpoints_min = 20;
 
 }  // namespace
@@ -36,7 +36,7 @@ bool Prospects::is_long(double predicted) const {
 std::uint32_t Prospects::piece_workgroups_max(const WorkerState& worker,
                                               const JobState& job) const {
   const double fitting =
-      // The number is infinite if the pace is 0.
+      // If the pace is 0, this number is infinite, and the task is one dispatch.
       seconds(tables_.settings.dispatch_max) * worker.rate / job.pace;
   return fitting < job.range_count(0) ? static_cast<std::uint32_t>(std::max(fitting, 1.0)) : 0;
 }
@@ -47,7 +47,8 @@ Duration Prospects::starts_in(const JobState& job, Instant now) const {
     if (worker->info.slots == 0 || worker->running.empty() ||
         !std::ranges::contains(worker->classes, job.requirements))
       continue;
-    // A sliced worker is free when the first of its tasks ends, another one when all have ended.
+    // A sliced worker becomes free when the first of its tasks ends, any other worker when all its
+    // tasks have ended.
     double left = std::numeric_limits<double>::infinity();
     if (worker->sliced()) {
       for (const Holding& each : worker->running) {

@@ -1,5 +1,5 @@
-// Predictions for a task on a worker: the time that it takes, the chance that the worker stays
-// until its end, and the time at which a busy worker becomes free.
+// Predictions for a task on a worker: the time that it takes, the probability that the worker
+// completes it, and the time at which a busy worker becomes free.
 //
 // Pure; not safe to share between threads. Changes nothing. Times are seconds, predicted from the
 // job's slowest pace so far, or durations.
@@ -21,10 +21,11 @@ class Prospects {
                                          std::uint32_t index) const;
   // The longest time that a task may take on the worker, including the tasks in its other slices.
   [[nodiscard]] Duration wall_bound(const WorkerState& worker) const;
-  // The chance that the worker completes the task; 0 if the worker is too slow for the time bound.
+  // The probability that the worker completes the task; 0 if the worker is too slow for the time
+  // bound.
   [[nodiscard]] double chance(const WorkerState& worker, const JobState& job, std::uint32_t index,
                               Instant now) const;
-  // True if the chance that the worker completes the task is high enough
+  // True if the probability that the worker completes the task is high enough
   // (Settings::leaving_risk_max).
   [[nodiscard]] bool suits(const WorkerState& worker, const JobState& job, std::uint32_t index,
                            Instant now) const;
@@ -36,7 +37,7 @@ class Prospects {
   [[nodiscard]] std::uint32_t piece_workgroups_max(const WorkerState& worker,
                                                    const JobState& job) const;
   // True if a worker that runs its tasks in turn has run its first task, whose length is not known,
-  // for so long that the task may well take until its time bound.
+  // for so long that the task may take until its time bound.
   [[nodiscard]] bool is_stuck(const WorkerState& worker) const;
   // Returns the time until the first worker that could run the job is expected to be free, or
   // Duration::max() if no worker's end is known. O(workers).
@@ -50,7 +51,7 @@ class Prospects {
 inline double Prospects::predicted_seconds(const WorkerState& worker, const JobState& job,
                                            std::uint32_t index) const {
   const double alone = job.pace * job.range_count(index) / worker.rate;
-  // Sliced: the time with all slots busy.
+  // A sliced worker is predicted with all slots busy.
   return worker.sliced() ? alone * worker.info.slots : alone;
 }
 

@@ -1,4 +1,4 @@
-// The small parts of the queue that hold state of their own.
+// Tests the small parts of the queue that have their own state.
 #include <gtest/gtest.h>
 
 #include "decisions/scheduler/decision_queue.h"

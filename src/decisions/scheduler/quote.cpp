@@ -46,7 +46,7 @@ PriceTerms default_terms(MicroCredits budget, MicroCredits known, std::uint64_t 
   PriceTerms terms{.budget = budget, .quoted = 0, .max = default_max(known)};
   if (known <= 0 || known > budget || shares == 0) return terms;
   // The maximum is rounded down to a multiple of the number of replicas, because a task's price
-  // divides by its replicas without a remainder. `known` is such a multiple already.
+  // must be divisible by its replicas. `known` already is such a multiple.
   terms.max = std::min(terms.max, budget);
   terms.max -= terms.max % static_cast<MicroCredits>(shares);
   terms.capped = true;

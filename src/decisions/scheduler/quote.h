@@ -11,11 +11,12 @@
 // - season: how busy this hour of the week has been, over the mean of the week. It is between 0.5
 //   and 2, and 1 if little is known.
 //
-// No number that a stranger claims enters the formula. Rates are those of invited workers (the
-// operator's own workers' claims) and of established workers (as accepted work has shown). Waiting
-// work counts as far as it was priced and is paid for with credits that were not granted.
+// No number that a stranger claims enters the formula. Rates are those of invited workers, which
+// are claimed by the operator's own workers, and of established workers, which accepted work has
+// shown. Waiting work counts only if it was priced and is paid for with credits that were not
+// granted.
 //
-// The quote is made before submission and travels with the job, and later quotes do not change it.
+// The quote is made before submission and travels with the job; later quotes do not change it.
 // agreed() and most_of() compute its effect on the price that the canary shows.
 #pragma once
 
@@ -30,8 +31,8 @@ namespace weft::scheduler {
 // The work that waits, and the trusted workers that can do it. See Scheduler::market().
 struct Market {
   double waiting_seconds = 0;  // Paid work that has waited for 10 s, in reference seconds.
-  double fitting_rate = 0;     // The work a second of the trusted workers that fit the job.
-  double fleet_rate = 0;       // The work a second of all trusted workers.
+  double fitting_rate = 0;     // The work per second of trusted workers that fit the job.
+  double fleet_rate = 0;       // The work per second of all trusted workers.
 };
 
 struct Quote {
@@ -46,7 +47,7 @@ struct Quote {
 // `season` is clamped to its bounds.
 [[nodiscard]] Quote quote(const Pricing& pricing, const Market& market, double season);
 
-// The price that a job may have, as its client and the coordinator agreed before it ran.
+// The limits of a job's price, which its client and the coordinator agreed before it ran.
 struct PriceTerms {
   MicroCredits budget = 0;
   MicroCredits quoted = 0;  // The price of the whole job in the given quote; 0: no quote.
@@ -58,8 +59,8 @@ struct PriceTerms {
   friend bool operator==(const PriceTerms&, const PriceTerms&) = default;
 };
 
-// The factor by which a canary may differ from the earlier measurement, either way, for the quoted
-// price to hold. Also max_price over the known price, if the client names no max_price.
+// The quoted price holds if the canary's price differs from it by at most this factor, up or down.
+// Also the ratio of max_price to the known price, if the client names no max_price.
 inline constexpr double quote_slack = 1.5;
 
 // max_price for a client that names none: 1.5 times the price that was known at submission; 0 if no

@@ -1,6 +1,6 @@
-// Tests of quotes: a quote is the formula within its bounds. The terms that are agreed before a job
-// runs bound its price: it is never over max_price, and is the quoted price if the canary confirms
-// it.
+// Tests that a quote is the formula within its bounds, and that the terms that are agreed before a
+// job runs bound its price: it is never over max_price, and is the quoted price if the canary
+// confirms it.
 #include "decisions/scheduler/quote.h"
 
 #include <gtest/gtest.h>
@@ -143,7 +143,8 @@ TEST(Agreed, APriceThatWasQuotedIsChargedHoweverTheCanaryWavers) {
             "(weft quote).");
 }
 
-// A slow canary among several moves no price: the first canary of a new worker is often slow.
+// A slow canary among several does not move the price. The first canary of a new worker is often
+// slow.
 TEST(Agreed, AJobCostsTheMedianOfItsCanaryAndThoseBefore) {
   Job job = small_job(1, 4);
   job.paces_known = {0.1};

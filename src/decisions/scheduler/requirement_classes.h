@@ -18,7 +18,7 @@ using ClassTable = std::map<ClassKey, std::unique_ptr<RequirementClass>>;
 
 class RequirementClasses {
  public:
-  // The most classes without jobs that are kept for the next job of their kind.
+  // The most classes without jobs that are kept for later jobs.
   static constexpr std::size_t classes_kept_max = 64;
 
   // The class of jobs with the requirements of this job. A new class is entered at each worker that
@@ -26,7 +26,7 @@ class RequirementClasses {
   RequirementClass& of(const Job& job, const WorkerTable& workers, Instant now);
   // Enters the classes that the worker fits into its list. The worker is not counted in them yet.
   void enter(WorkerState& worker);
-  // Takes a worker that leaves out of its classes, in which it must not be counted or free any
+  // Removes a worker that leaves from its classes. It must neither be counted nor free in them any
   // more.
   static void leave(WorkerState& worker);
 

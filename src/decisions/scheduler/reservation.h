@@ -1,7 +1,7 @@
 // EASY backfill (Lifka 1995). If no worker can start the task at the head of the queue now, the
-// task is promised the worker on which it can start soonest. Meanwhile other tasks may start on
-// that worker only if they do not delay the promised task: they are expected to have ended by then,
-// or the memory that they take is not needed then.
+// task is promised the worker on which it can start soonest. Meanwhile another task may start on
+// this worker only if it does not delay the promised task: it is expected to end before the
+// promised start, or it uses memory that the promised task does not need.
 //
 // This is for workers whose slots run at the same time and share the worker's memory
 // (Sharing::sliced). Predicted ends assume that all slots are busy, so that a task that joins never

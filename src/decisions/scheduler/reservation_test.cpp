@@ -1,5 +1,5 @@
-// Tests of promised room: a task that needs much room is promised it and is never delayed by later
-// tasks. Other tasks use the room that the promise leaves until then.
+// Tests promised room: a task that needs much room is promised it and is never delayed by later
+// tasks, which may use the room until then.
 #include "decisions/scheduler/reservation.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(MayBackfill, TakesWhatEndsBeforeOrIsNotNeededThen) {
 }
 
 // Two shared workers get an endless stream of small tasks, and now and then a job that needs a
-// whole worker. Tasks take between a third and all of their predicted time.
+// whole worker. A task takes between a third of its predicted time and all of it.
 class Stream {
  public:
   explicit Stream(std::uint64_t seed) : random_(seed), seed_(seed) {
@@ -73,7 +73,7 @@ class Stream {
 
   std::uint64_t bigs = 0;
   std::uint64_t bigs_started = 0;
-  // Small tasks that went to the worker of a promised task before it.
+  // The number of small tasks that started on the worker of a promised task before this task.
   std::uint64_t backfilled = 0;
   double longest_wait = 0;
 
@@ -82,11 +82,12 @@ class Stream {
     double since = 0;
     std::optional<Instant> promised;
     PublicKey worker;
-    bool first = false;  // True if no task came before it then.
+    bool first = false;  // True if no earlier job waited at that time.
   };
 
   Job job(std::uint64_t memory, double task_seconds) {
-    Job made = known_job(next_job_++, 1, 1, task_seconds / 10 / 4);  // Four slots share the worker.
+    // Predictions assume four busy slots.
+    Job made = known_job(next_job_++, 1, 1, task_seconds / 10 / 4);
     made.requirements.memory_bytes = memory;
     return made;
   }

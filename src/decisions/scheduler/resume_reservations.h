@@ -16,7 +16,7 @@ namespace weft::scheduler {
 class ResumeReservations {
  public:
   void reserve(const TaskId& task, const PublicKey& worker, Instant until);
-  // The worker has the task again, or no longer wants it.
+  // Call it when the worker has the task again, or no longer wants it.
   void release(const TaskId& task, const PublicKey& worker);
   void release(const TaskId& task);
   // Releases all reservations of the worker and returns their tasks.
@@ -27,7 +27,7 @@ class ResumeReservations {
   [[nodiscard]] bool has(const TaskId& task, const PublicKey& worker) const;
   // The number of workers for which a replica of the task is reserved.
   [[nodiscard]] std::size_t count(const TaskId& task) const;
-  // When the last of the task's reservations ends.
+  // The time at which the last of the task's reservations ends.
   [[nodiscard]] std::optional<Instant> ends(const TaskId& task) const;
   // The tasks of the job that are reserved for the worker, by their index.
   [[nodiscard]] std::vector<TaskId> of(const JobId& job, const PublicKey& worker) const;

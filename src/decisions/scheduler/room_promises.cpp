@@ -20,7 +20,7 @@ Room room_of(const WorkerState& worker) {
 std::vector<Occupant> RoomPromises::occupants(const WorkerState& worker) const {
   std::vector<Occupant> found;
   for (const Holding& each : worker.running) {
-    // A canary's length is not known, so it is assumed to take until its time limit.
+    // A canary, whose length is not known, is assumed to take until its time limit.
     const double takes = each.seconds > 0 ? each.seconds : seconds(tables_.settings.wall_max);
     found.push_back(
         {.ends = each.since + duration_of(takes), .memory_bytes = partition_of(worker, *each.job)});
@@ -65,7 +65,7 @@ void RoomPromises::promise(JobState& job, Instant now) {
     const auto index = worker->info.slots == 0 ? std::nullopt : choice_.task_for(*worker, job, now);
     if (!index || !prospects_.suits(*worker, job, *index, now)) continue;
     if (worker->promised != nullptr && worker->promised->rank < job.rank)
-      continue;  // The promise of another class's job, which comes before this one.
+      continue;  // A job of another class, which comes first, has it.
     const auto there = occupants(*worker);
     const auto earliest = earliest_start(room_of(*worker), there, partition_of(*worker, job), now);
     if (earliest && (best == nullptr || *earliest < start)) {
@@ -86,7 +86,7 @@ void RoomPromises::renew(WorkerState& worker, Instant now) {
   const auto earliest = earliest_start(room_of(worker), there, worker.promise.memory_bytes, now);
   if (!earliest || *earliest <= worker.promise.start) return;
   worker.promise.start = *earliest;
-  tables_.agenda.mark(worker);  // More tasks end before the later start.
+  tables_.agenda.mark(worker);  // Other tasks have more time now.
 }
 
 void RoomPromises::withdraw(JobState& job) {
@@ -94,7 +94,7 @@ void RoomPromises::withdraw(JobState& job) {
   WorkerState& worker = *std::exchange(job.promised, nullptr);
   worker.promised = nullptr;
   job.requirements->promised = nullptr;
-  // Without the promise other tasks may go to the worker again.
+  // Without the promise the worker may get other tasks again.
   if (!worker.gone) tables_.agenda.mark(worker);
 }
 

@@ -1,5 +1,5 @@
-// Strangers can neither price a job, nor end it, nor take its tasks and do nothing. Each rule is
-// one field of Safeguards, and each test shows what happens without the rule.
+// Tests that strangers can neither price a job, nor end it, nor hold its tasks without running
+// them. Each rule is one field of Safeguards, and each test shows what happens without the rule.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -51,7 +51,8 @@ class SafeguardsTest : public testing::Test {
   std::vector<Decision> last;
 };
 
-// Finding H-1 of a review: one stranger called the shader wrong, and the job ended.
+// Before the rule, one stranger that called the shader wrong ended the job (finding H-1 of a
+// review).
 TEST_F(SafeguardsTest, StrangersThatFailDoNotEndAJob) {
   const auto ended = [&](const Safeguards& rules) {
     start(rules);
@@ -74,7 +75,8 @@ TEST_F(SafeguardsTest, StrangersThatFailDoNotEndAJob) {
                      .newcomer_share_max = 1}));
 }
 
-// The lies of two strangers and one honest worker that loses its connection must not end a job.
+// Two strangers that lie and one honest worker that loses its connection must not end a job
+// together.
 TEST_F(SafeguardsTest, AnHonestWorkersBadLuckIsNoWitnessForStrangers) {
   start({.lost_goes_to_trusted = false, .newcomer_share_max = 1, .tries_are_spent = false});
   join(1);
@@ -199,7 +201,7 @@ TEST_F(PricesTest, OneEstablishedWorkerEndsNoJobAtItsCanary) {
   EXPECT_EQ(price({20, 20, 20}, budget), 0) << "all of them say so";
 }
 
-// Once, a job that was submitted before any worker came was never measured.
+// Before there was a rule, a job that was submitted before any worker came was never measured.
 TEST_F(SafeguardsTest, AJobThatWaitedForItsFirstWorkerIsMeasuredByTheOperatorsDevice) {
   start();
   ASSERT_TRUE(scheduler->add_job(small_job(1), at(0)).has_value());
@@ -230,8 +232,8 @@ TEST_F(SafeguardsTest, AThousandHoardersHoldATenthOfAJob) {
   EXPECT_GT(held(1, false), 400U);
 }
 
-// Once, a thousand wallets that each took one lease and lost it made all of a job's tasks run
-// twice.
+// Before the rule, a thousand wallets that each took one lease and lost it made all tasks of a job
+// run twice.
 TEST_F(SafeguardsTest, ALeaseThatAStrangerLostCountsForGood) {
   const auto leased = [&](bool rule) {
     start({.tries_are_spent = rule});

@@ -6,7 +6,7 @@
 namespace weft::scheduler {
 namespace {
 
-// Jobs are not looked at more often than this, because each look asks all newcomers.
+// The shortest time between two looks at the jobs: each look asks all newcomers.
 constexpr auto kept_look_every = std::chrono::seconds(1);
 
 }  // namespace
@@ -17,7 +17,8 @@ SampleQueue::Sample SampleChecks::sample_of(const WorkerState& worker, const Job
   SampleQueue::Sample sample{.job = job.spec.id,
                              .group = worker.info.prefix,
                              .workgroups = std::max(1.0, share * job.range_count(0))};
-  // A local worker counts as a network of its own, as it does for the verifier.
+  // A worker on this machine or in a private network counts as its own network, as it does for the
+  // verifier.
   if (worker.info.local) sample.group = worker.info.key.text();
   return sample;
 }

@@ -1,8 +1,8 @@
 // Newcomers' results that wait for a check, and the jobs of which newcomers get no tasks meanwhile.
 // This part connects the queue of checks (sample_queue.h) to the queue of tasks.
 //
-// Pure; not safe to share between threads. Memory: an entry for each job that newcomers are kept
-// from, besides the entries of the queue of checks.
+// Pure; not safe to share between threads. Memory: an entry for each job whose tasks newcomers do
+// not get, besides the entries of the queue of checks.
 #pragma once
 
 #include <optional>
@@ -23,19 +23,20 @@ class SampleChecks {
   [[nodiscard]] double wait(Instant now) const { return tables_.samples.wait(now); }
   [[nodiscard]] bool are_late(Instant now) const;
 
-  // A newcomer was leased the task. Its result will be checked if the job cuts tasks into parts.
+  // Call it when a newcomer was leased the task. Its result will be checked if the job cuts tasks
+  // into parts.
   void leased(const WorkerState& worker, const JobState& job, std::uint32_t index);
-  // A verifier has the result in its queue, and is going to compute the share `share` of the task
-  // again. Does nothing if the job is unknown or its results wait for no check.
+  // Call it when a verifier has put the result into its queue, to compute the share `share` of the
+  // task again. Does nothing if the job is unknown or its results wait for no check.
   void begin(const TaskId& task, const PublicKey& worker, double share, Instant now);
 
-  // Notes that newcomers got no task of the job because checks are late, so that the job is looked
-  // at again once they may.
+  // Records that newcomers got no task of the job because checks are late. The job is looked at
+  // again when newcomers may get its tasks.
   void keep(const JobState& job) { kept_.insert(job.spec.id); }
   void forget(const JobState& job);
   // Marks the jobs of which newcomers may get tasks again, at most once a second.
   void look_again(Instant now);
-  // When look_again() is to be called.
+  // The time at which look_again() is to be called.
   [[nodiscard]] std::optional<Instant> next_look() const;
 
  private:

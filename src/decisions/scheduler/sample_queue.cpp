@@ -7,9 +7,9 @@ namespace {
 
 constexpr double newest_weight = 0.25;  // The weight of the latest check in the average.
 constexpr double check_seconds_min = 1e-4;
-// Newcomers' samples get at least half of the verifiers' time.
+// Times are doubled, because half of the verifiers' time is the least that newcomers' samples get.
 constexpr double halves = 2;
-// One network gets a quarter of the time if other networks come too.
+// One network gets a fourth of the time if other networks have samples, too.
 constexpr double networks = 4;
 
 double blend(double known, double newest) { return known + newest_weight * (newest - known); }
@@ -49,7 +49,8 @@ void SampleQueue::discount(Entry& entry) {
   job.workgroups -= entry.sample.workgroups;
   group->second.seconds -= entry.seconds;
   if (--group->second.entries == 0) groups_.erase(group);
-  // The total without entries is exactly 0, without rounding errors.
+  // Without entries the total is set to exactly 0, because differences of sums have rounding
+  // errors.
   if (groups_.empty()) total_ = 0;
   fallen_ = true;
 }
@@ -75,8 +76,8 @@ void SampleQueue::remove(const TaskId& task, const PublicKey& worker) {
 void SampleQueue::decide(const TaskId& task, const PublicKey& worker) {
   const auto found = entries_.find({task, worker});
   if (found == entries_.end()) return;
-  // The result was decided without a check. The usual time of a check now counts as measured for
-  // its job, so that the job's other results need not wait for a first check.
+  // The result was decided without a check. The usual time of a check then counts as the
+  // measurement of its job, so that the job's other results need not wait for a first check.
   const Sample& sample = found->second.sample;
   if (!jobs_.at(sample.job).seconds_per_workgroup && found->second.state == State::coming)
     measured(sample.job, sample.workgroups, usual_);
@@ -139,7 +140,7 @@ void SampleQueue::measured(const JobId& id, double workgroups, double seconds) {
   const double newest = seconds / std::max(workgroups, 1e-9);
   if (!job.seconds_per_workgroup) {
     unmeasured_ -= job.entries;
-    // Replaces the guessed times of the job's entries in the total by the measured ones.
+    // In the total, the guessed times of the job's entries are replaced by measured ones.
     const auto first = entries_.lower_bound({TaskId{.job = id, .index = 0}, PublicKey{}});
     for (auto each = first; each != entries_.end() && each->first.first.job == id; ++each) {
       const Entry& entry = each->second;
@@ -158,7 +159,7 @@ void SampleQueue::expect(const JobId& job, double seconds_per_workgroup) {
   if (!jobs_.at(job).seconds_per_workgroup) measured(job, 1, seconds_per_workgroup);
 }
 
-// A check that takes longer than usual delays all that come after it.
+// The seconds by which the running check exceeds the usual time, which delays all later checks.
 double SampleQueue::overdue(Instant now) const {
   return checking_ == 0 ? 0 : std::max(0.0, seconds(now - busy_since_) - usual_);
 }
@@ -172,7 +173,7 @@ double SampleQueue::wait(const Sample& sample, Instant now) const {
 double SampleQueue::wait(Instant now) const { return halves * (total_ + usual_) + overdue(now); }
 
 bool SampleQueue::admits(const Sample& sample, double seconds_max, Instant now) const {
-  // No sample comes before this one, and its check shows how long checks take.
+  // No other sample waits, and the check of this one shows how long checks take.
   if (entries_.empty()) return true;
   const auto job = jobs_.find(sample.job);
   if (job != jobs_.end() && job->second.stalled > 0) return false;

@@ -1,14 +1,14 @@
-// The time that a newcomer's result would wait for its check. Wallets are free, so newcomers can
-// ask for more checks than the verifiers can do. A newcomer gets no task whose result could not be
-// decided in time, so that the queue stays bounded.
+// Predicts how long a newcomer's result would wait for its check. Wallets are free, so newcomers
+// can ask for more checks than the verifiers can do. A newcomer gets no task whose result could not
+// be decided in time, so that the queue stays bounded.
 //
-// A result counts from its lease until it is decided or lost. The time that a check of a job's
-// results takes is measured as the time between the ends of two checks, which includes all other
-// work of the verifiers between them. Up to half of the verifiers' time may go to the results of
-// workers with standing. Possibly none of it did while the time was measured, so twice the measured
-// time is used. One bound holds for all results together: verifiers take turns between networks, so
-// a result of a new network goes before the second result of another network and delays it. One
-// network has a quarter of the bound, or one result.
+// A result counts from its lease until it is decided or lost. The time of a check is measured for
+// each job as the time between the ends of two checks, which includes all other work of the
+// verifiers between them. Up to half of the verifiers' time may go to the results of workers with
+// standing. Possibly none of it did while the time was measured, so twice the measured time is
+// used. One bound holds for all results together, because verifiers take turns between networks: a
+// result of a new network goes before the second result of another network and delays it. One
+// network gets a quarter of the bound, or one result.
 //
 // Pure. Memory: an entry for each newcomer's result that is expected or waits. Cost: O(log
 // entries).
@@ -27,7 +27,7 @@ namespace weft::scheduler {
 
 class SampleQueue {
  public:
-  // An expected result of this job, of which a check computes `workgroups` workgroups again.
+  // A result of this job that is expected. Its check computes `workgroups` workgroups again.
   struct Sample {
     JobId job;
     std::string group;  // The newcomer's network; empty: unknown.
@@ -40,23 +40,25 @@ class SampleQueue {
   void decide(const TaskId& task, const PublicKey& worker);
   void remove_job(const JobId& job);
 
-  // A verifier has taken the result, at least into its queue. Does nothing for an unknown result.
+  // Call it when a verifier has taken the result into its queue or begun its check. Does nothing
+  // for an unknown result.
   void begin(const TaskId& task, const PublicKey& worker, double workgroups, Instant now);
-  // No connected verifier can check the result. Newcomers get no task of its job until a verifier
-  // begins it.
+  // Call it when no connected verifier can check the result. Newcomers then get no task of its job
+  // until a verifier takes the result.
   void stall(const TaskId& task, const PublicKey& worker);
-  // The check of the result has ended. A failed check is not used to measure how long checks take.
+  // Call it when the check of the result has ended. The time of a failed check is not used as a
+  // measurement.
   enum class Outcome : std::uint8_t { checked, failed };
   void end(const TaskId& task, const PublicKey& worker, Outcome outcome, Instant now);
 
   // Sets the expected time of a check, from a verifier that has run workgroups of the job before.
   void expect(const JobId& job, double seconds_per_workgroup);
 
-  // The greatest number of seconds from now until a check of this further sample would have ended.
+  // The greatest number of seconds from now until a check of one more such sample would have ended.
   [[nodiscard]] double wait(const Sample& sample, Instant now) const;
-  // True if the check of this further sample would end within `seconds_max`. A job whose checks
-  // have not been measured may have a few samples (unmeasured_max). A network may have samples for
-  // its share of the time.
+  // True if the check of one more such sample would end within `seconds_max`. A job whose checks
+  // have not been measured may have only a few samples (unmeasured_max), and a network only samples
+  // for its share of the time.
   [[nodiscard]] bool admits(const Sample& sample, double seconds_max, Instant now) const;
   // The greatest number of seconds until a check of one more sample of usual length would have
   // ended.
@@ -67,7 +69,7 @@ class SampleQueue {
   [[nodiscard]] bool fallen() const { return fallen_; }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
-  // The most samples at a time of one job whose checks are not measured, and of all such jobs.
+  // The most samples of one job whose checks are not measured, and the most of all such jobs.
   static constexpr std::uint32_t unmeasured_max = 4;
   static constexpr std::uint32_t unmeasured_all_max = 32;
 
@@ -81,7 +83,7 @@ class SampleQueue {
     Instant since;       // Time at which a verifier took the result.
   };
   struct Job {
-    std::optional<double> seconds_per_workgroup;  // Measured seconds of a check.
+    std::optional<double> seconds_per_workgroup;  // Measured, for one workgroup.
     double workgroups = 0;                        // Sum over entries that are not stalled.
     std::uint32_t entries = 0;
     std::uint32_t stalled = 0;
@@ -97,7 +99,7 @@ class SampleQueue {
   void measured(const JobId& job, double workgroups, double seconds);
   [[nodiscard]] double overdue(Instant now) const;
   void leave_verifier(const Entry& entry);
-  void take_out(Entry& entry);  // Out of the sums or the stalled.
+  void take_out(Entry& entry);  // From the sums, or from `stalled`.
 
   std::map<Name, Entry> entries_;
   std::map<JobId, Job> jobs_;
@@ -105,7 +107,7 @@ class SampleQueue {
   double total_ = 0;              // Seconds of all entries, by present measurements.
   std::uint32_t unmeasured_ = 0;  // Entries of jobs that are not measured.
   std::size_t checking_ = 0;
-  Instant busy_since_{};  // When the check that ends next began.
+  Instant busy_since_{};  // When the check that will end next began.
   double usual_ = 40;     // The usual seconds of a check; an assumption until the first check.
   bool one_measured_ = false;
   bool fallen_ = false;

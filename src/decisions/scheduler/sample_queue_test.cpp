@@ -1,5 +1,5 @@
-// Newcomers get no task whose result could not be checked in time. The queue of a verifier is
-// bounded by what it can do, however many wallets ask for checks.
+// Tests that newcomers get no task whose result could not be checked in time, and that the queue of
+// a verifier stays bounded, however many wallets ask for checks.
 #include "decisions/scheduler/sample_queue.h"
 
 #include <gtest/gtest.h>
@@ -178,7 +178,7 @@ TEST_F(SampleQueueTest, NothingIsLeftOfAnEndedJob) {
   EXPECT_LT(queue.wait(sample(2), at(time)), 10);
 }
 
-// Two hundred strangers with tasks of a second each, and a verifier that takes ten seconds for each
+// Two hundred strangers run tasks of a second each, and a verifier takes ten seconds for each
 // check.
 class LateChecks {
  public:
@@ -267,7 +267,8 @@ class LateChecks {
   std::set<std::uint64_t> here_;
   std::set<PublicKey> trusted_;
   std::vector<Run> running_;
-  // Results that wait for a check, by worker. Each worker is a network, and networks take turns.
+  // Results that wait for a check, by worker. Each worker counts as a network, and networks take
+  // turns.
   std::map<PublicKey, std::deque<Run>> waiting_;
   PublicKey last_turn_{};
   std::map<PublicKey, std::size_t> leases_;

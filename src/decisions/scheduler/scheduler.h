@@ -25,18 +25,18 @@
 // leased until the canary has passed. A shader's canary goes to a native worker if a connected one
 // could run it, otherwise to one browser in dispatches of one workgroup. Urgent jobs
 // (Settings::urgent_from) do not wait: a few of their tasks run beside the canary as scouts, on
-// idle workers, a shader's on native ones only. The first of these that is done serves as the
-// canary. The length of a canary is known with its first checkpoint. Tasks that wait after a canary
-// on its worker go back into the queue after Settings::hold_max, and no more tasks are put there
-// until its length is known.
+// idle workers, and those of a shader on native workers only. The task that is done first serves as
+// the canary. The length of a canary is known with its first checkpoint. Tasks that wait after a
+// canary on its worker go back into the queue after Settings::hold_max, and no more tasks are put
+// after it until its length is known.
 //
 // Late and long tasks: a task passes over workers that are too slow for its time bound or will
-// likely leave before its end (presence.h), as long as a better one may get free. A task that is
-// late in the tail of its job gets a copy on another worker (speculation.h). A task that needs more
-// memory than a shared worker has free is promised room (reservation.h). A long task makes way for
-// a much more urgent one, at a checkpoint (preemption.h). If each worker goes on from its own state
-// only (Job::states_shared is false), a task that made way waits for its worker as long as the work
-// that it had done took; then another worker begins it again. Leases are not durable.
+// likely leave before its end (presence.h), as long as a better worker may become free. A task that
+// is late in the tail of its job gets a copy on another worker (speculation.h). A task that needs
+// more memory than a shared worker has free is promised room (reservation.h). A long task makes way
+// for a much more urgent one, at a checkpoint (preemption.h). If each worker can continue only from
+// its own state (Job::states_shared is false), a task that made way waits for its worker as long as
+// its stored work took; then another worker begins it again. Leases are not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use;
 // nothing scans tasks.
@@ -67,24 +67,24 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   ~Scheduler();
 
-  // --- Workers. Fails with already_exists if a worker with this key is connected: remove that
-  // worker before.
+  // --- Workers. Fails with already_exists if a worker with this key is connected: that worker must
+  // be removed first.
   [[nodiscard]] Result<> add_worker(const Worker& worker, Instant now);
   // Removes a worker. Its leases are lost, and its tasks wait again at once. Does nothing for an
   // unknown worker.
   void remove_worker(const PublicKey& worker, Departure departure, Instant now);
   // Sets the worker's number of slots. 0 pauses the worker: it finishes the tasks that it holds.
   void set_slots(const PublicKey& worker, std::uint32_t slots);
-  // Sets how far the worker is trusted from now on.
+  // Sets the worker's standing from now on.
   void set_standing(const PublicKey& worker, Standing standing);
   // Limits the number of tasks that the worker holds at a time, however many slots it has.
-  // `sample_share` is the part of each of its results that is computed again while it is a
-  // newcomer.
+  // `sample_share` is the part of each of the worker's results that is computed again while the
+  // worker is a newcomer.
   void set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share = 1);
-  // Call this for everything that comes from the worker, heartbeats above all.
+  // Call this for every message of the worker, heartbeats included.
   void heard(const PublicKey& worker, Instant now);
-  // A worker that came back names the tasks that it holds. If a replica is still wanted, the worker
-  // has its lease again, with the same attempt; these tasks are returned. The other tasks are
+  // Takes the tasks that a reconnected worker still holds. If a replica is still wanted, the worker
+  // gets its lease back with the same attempt; these tasks are returned. The other tasks are
   // cancelled with one Cancel.
   std::vector<protocol::HeldTask> resume(const PublicKey& worker,
                                          std::span<const protocol::HeldTask> held, Instant now);
@@ -93,36 +93,37 @@ class Scheduler {
   // tasks.
   [[nodiscard]] Result<> add_job(const Job& job, Instant now,
                                  std::span<const TaskProgress> progress = {});
-  // Removes a job that ended (finished, failed in trust, or cancelled by its client) and cancels
-  // its leases with `reason`.
+  // Removes a job that ended (it finished, failed in trust, or was cancelled by its client) and
+  // cancels its leases with `reason`.
   void remove_job(const JobId& job, std::string_view reason);
 
-  // Sets the client's weight from now on. Its jobs move in the queue accordingly.
+  // Sets the client's weight from now on, which moves its jobs in the queue.
   void set_share(const PublicKey& client, double weight);
 
-  // --- Tasks. The first result of the canary gives the estimate. Fails with not_found if the
-  // worker does not hold this attempt of the task, or has reported it: refuse the result then.
+  // --- Tasks. Takes a result; the first result of a canary gives the estimate. Fails with
+  // not_found if the worker does not hold this attempt of the task, or has already reported it: the
+  // caller then refuses the result.
   [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
-  // The time for the receipt of the result begins at `then`, because the result is examined first.
+  // Begins the time limit for the result's receipt at `then`, because the result is examined first.
   // Does nothing if the lease is gone.
   void awaits_receipt_from(const TaskId& task, const PublicKey& worker, Instant then);
-  // The worker's replica counts. Does nothing if the task is settled.
+  // Counts the worker's replica. Does nothing if the task is settled.
   void counted(const TaskId& task, const PublicKey& worker);
-  // The lease ended without a result, by the worker's own TaskFailed or because the result's bytes
-  // do not match its root (data_loss: the worker is at fault, which never ends a job). Fails with
-  // not_found if the worker does not hold this attempt; a reported task may fail, too.
+  // Call it when the lease ended without a result: the worker sent TaskFailed, or the result's
+  // bytes do not match its root (data_loss: the worker is at fault, which never ends a job). Fails
+  // with not_found if the worker does not hold this attempt; a reported task may fail, too.
   [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt,
                                 const Error& error, Instant now);
-  // The worker has stored a checkpoint, from which preemption knows the task's progress. The lease
+  // Call it when the worker has stored a checkpoint, which shows the task's progress. The lease
   // ends if a more urgent task wants its place, or if the worker has stopped. Fails with not_found
   // if the worker does not run this attempt.
   [[nodiscard]] Result<> checkpointed(const TaskCheckpoint& checkpoint, Instant now);
-  // The task is accepted, and its other leases are cancelled. `by` names the workers whose results
-  // were right; their results show how fast they are.
+  // Call it when the task is accepted: its other leases are cancelled. `by` names the workers whose
+  // results were right; their results show how fast they are.
   void settled(const TaskId& task, std::span<const PublicKey> by = {});
-  // The worker's result of the task was found wrong: the worker gets no more tasks of the job. A
-  // result that is only lost keeps the worker from no other task. If it was a newcomer, the task
-  // goes to a trusted worker next.
+  // Call it when the worker's result of the task was found wrong: the worker gets no more tasks of
+  // the job. If the result was only lost, the worker is kept from this task alone. If the worker is
+  // a newcomer, the task goes to a trusted worker next.
   void bar(const TaskId& task, const PublicKey& worker, Barred from = Barred::job);
   // Sets the number of replicas that the task needs in all.
   void want_replicas(const TaskId& task, std::uint32_t replicas);
@@ -132,11 +133,11 @@ class Scheduler {
   // The earliest time at which decide() has something to expire.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-  // --- Parts. The references stay valid as long as the scheduler exists. Takes reports of checks:
-  // the progress of verifiers, and measurements of the operator's device.
+  // --- Parts. The references stay valid as long as the scheduler exists. checks() takes reports of
+  // checks: the progress of verifiers, and measurements of the operator's device.
   [[nodiscard]] CheckReports& checks();
-  // The history of workers' comings and goings, for the store, and the wall clock for its hours.
-  // The events above record arrivals and departures in it; callers do not.
+  // The history of workers' arrivals and departures, for the store, and the wall clock for its
+  // hours. add_worker() and remove_worker() record in it; callers do not.
   [[nodiscard]] WorkerHistories& histories();
   // Read-only views of the queue.
   [[nodiscard]] const SchedulerViews& views() const;

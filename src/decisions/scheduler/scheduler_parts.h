@@ -1,6 +1,6 @@
-// The parts of the scheduler, wired together. An event goes to one part, which decides and tells
-// the parts that it names. All parts share scheduler_tables.h. A part is declared after the parts
-// that it names, and they do not use it.
+// The parts of the scheduler, wired together. An event goes to one part, which decides and informs
+// the parts that it refers to. All parts share scheduler_tables.h. A part is declared after the
+// parts that it refers to, which do not refer back to it.
 #pragma once
 
 #include "decisions/scheduler/blame.h"

@@ -56,27 +56,28 @@ class SchedulerViews {
 
   // --- Views of jobs and clients.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;
-  // Why no worker runs the job's next task. No value if the job is unknown or none of its tasks
-  // waits. O(workers).
+  // The reason why no worker runs the job's next task. No value if the job is unknown or none of
+  // its tasks waits. O(workers).
   [[nodiscard]] std::optional<Waiting> waiting(const JobId& job, Instant now) const;
-  // The clients that have jobs; share() says what one client has had.
+  // The clients that have jobs; share() gives the usage of one client.
   [[nodiscard]] std::vector<PublicKey> clients() const;
   [[nodiscard]] ClientShare share(const PublicKey& client, Instant now) const;
 
   // --- Views of workers.
   [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
   [[nodiscard]] std::vector<ReservationView> reservations() const;
-  // Returns the chance that the worker stays connected for `seconds` seconds, or no value if it is
-  // not connected.
+  // Returns the probability that the worker stays connected for `seconds` seconds; no value if it
+  // is not connected.
   [[nodiscard]] std::optional<double> stays(const PublicKey& worker, double seconds,
                                             Instant now) const;
-  // The history of a known worker, up to now if it is connected. Null for an unknown worker.
+  // The history of a known worker; if it is connected, up to now. Null for an unknown worker.
   [[nodiscard]] const Presence* presence(const PublicKey& worker) const;
 
   // --- Counts.
   [[nodiscard]] std::size_t workers() const;
   [[nodiscard]] std::size_t jobs() const;
-  // The number of copies of late tasks that are under way, and of all that were made.
+  // copies() counts the copies of late tasks that are under way, copies_made() all that were ever
+  // made.
   [[nodiscard]] std::size_t copies() const;
   [[nodiscard]] std::uint64_t copies_made() const;
   // The number of tasks that were stopped for more urgent ones.
@@ -85,7 +86,8 @@ class SchedulerViews {
   // --- Checks of newcomers' results.
   // Seconds until the sample of one more newcomer would be decided.
   [[nodiscard]] double sample_wait(Instant now) const;
-  // True if newcomers get no tasks now, because the sample of one more would wait too long.
+  // True if newcomers get no tasks now, because the sample of one more newcomer would wait too
+  // long.
   [[nodiscard]] bool samples_are_late(Instant now) const;
 
  private:

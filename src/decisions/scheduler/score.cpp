@@ -6,7 +6,7 @@
 namespace weft::scheduler {
 
 double urgency(const Worth& worth) {
-  constexpr double urgent_deadline = 60;  // Seconds.
+  constexpr double urgent_deadline = 60;  // Seconds; gives an urgency of one half.
   const double by_deadline =
       worth.deadline_s > 0 ? urgent_deadline / (urgent_deadline + worth.deadline_s) : 0;
   return std::clamp(std::max(worth.priority / 100.0, by_deadline), 0.0, 1.0);

@@ -11,7 +11,7 @@
 //
 // Every job gains `ageing_per_minute` while it waits. All jobs gain equally, so the order of two
 // jobs never changes: it follows from score and time of submission alone, and a queue in this order
-// stays ordered. With 0.1 a minute the job with the least score is ahead of a job with the greatest
+// stays ordered. With 0.1 a minute, a job with the least score is ahead of a job with the greatest
 // score that comes ten minutes later.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The score follows its formula, in [0, 1]. No task waits without end, whatever jobs of greater
-// worth come.
+// Tests that the score follows its formula, in [0, 1], and that no task waits without end, however
+// many jobs of greater worth come.
 #include "decisions/scheduler/score.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// A whole network from one seed: scheduler, trust and ledger together, with workers that are slow,
-// hang, lie, crash and come back, and messages that are lost, late, duplicated and reordered. In
-// all cases every job ends, no worker holds a task twice, no task has more replicas under way than
-// it wants, and the money adds up.
+// Simulates a whole network from one seed: scheduler, trust and ledger together, with workers that
+// are slow, hang, lie, crash and come back, and messages that are lost, late, duplicated and
+// reordered. In all cases every job ends, no worker holds a task twice, no task has more replicas
+// under way than it wants, and the money adds up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class Simulation {
     bool liar = false;
     std::uint64_t hanging_percent = 0;
     std::uint64_t failing_percent = 0;
-    // The number of the connection: messages of an earlier one are dropped.
+    // The number of the connection: messages of an earlier connection are dropped.
     std::uint64_t connection = 0;
     bool connected = false;
     bool busy = false;
@@ -105,8 +105,8 @@ class Simulation {
         time_ + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(delay));
     events_[{when, next_event_++}] = std::move(event);
   }
-  // Sends a message over the network, which loses, delays (and so reorders) or duplicates messages.
-  // A message arrives only if its connection is still open.
+  // Sends a message over the network, which may lose, delay (and so reorder) or duplicate it. The
+  // message arrives only if its connection is still open.
   void send(std::uint64_t peer, const std::function<void()>& message) {
     const std::uint64_t connection = peers_[peer].connection;
     for (std::uint64_t copies = chance(2) ? 0 : chance(3) ? 2 : 1; copies > 0; --copies) {

@@ -15,16 +15,16 @@
 namespace weft::scheduler {
 
 struct Speculation {
-  // A run is late after this many times its predicted time, and not before late_min.
+  // A run is late after its predicted time multiplied by this factor, but not before late_min.
   double late_factor = 3;
-  // A run is not late before this, because fetching and sending are not predicted.
+  // A run is not late before this time, because predictions do not include fetching and sending.
   Duration late_min = std::chrono::seconds(2);
   // The most copies at a time, as a share of all workers; at least one.
   double copies_share_max = 0.1;
   bool enabled = true;
 };
 
-// The time from which a task is late that began at `began` and was predicted to take
+// The time from which a task counts as late. It began at `began` and was predicted to take
 // `predicted_seconds`.
 [[nodiscard]] inline Instant late_at(const Speculation& rule, Instant began,
                                      double predicted_seconds) {

@@ -1,5 +1,5 @@
-// Late tasks get a copy, the first result settles them, and no worker is blamed. Small tasks come
-// in batches.
+// Tests that late tasks get a copy, that the first result settles them and no worker is blamed, and
+// that small tasks are leased in batches.
 #include "decisions/scheduler/speculation.h"
 
 #include <gtest/gtest.h>
@@ -151,7 +151,7 @@ TEST(Batches, DoNotHoldBackTheNextOfTwoTasks) {
   worker.slots = 16;
   ASSERT_TRUE(scheduler.add_worker(worker, at(0)).has_value());
   ASSERT_TRUE(scheduler.add_job(known_job(1, 100, 1, 0.03), at(0))
-                  .has_value());  // 0.3 s a task: two are enough for half a second.
+                  .has_value());  // 0.3 s a task: two tasks fill half a second.
   ASSERT_EQ(all<Lease>(scheduler.decide(at(0)))[0].tasks.size(), 2U);
 
   ASSERT_TRUE(

@@ -1,5 +1,5 @@
-// Predictions for tasks and the indexes of jobs and workers: Prospects, Listings, ClientCharges,
-// ClassMembers and LearnedRates.
+// Tests the predictions for tasks and the indexes of jobs and workers: Prospects, Listings,
+// ClientCharges, ClassMembers and LearnedRates.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The tables that the parts of the scheduler share keep their own invariants (scheduler_tables.h).
+// Tests the invariants of the tables that the parts of the scheduler share (scheduler_tables.h).
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -24,15 +24,14 @@ std::optional<std::uint32_t> TaskChoice::task_for(const WorkerState& worker, Job
   if (job.canary == CanaryState::leased) {
     if (!may_scout(tables_.settings, worker, job)) return {};
   } else if (job.canary != CanaryState::passed && job.canary_index) {
-    // The task was tried before, and stays the canary.
+    // The canary was chosen before, and this task stays the canary.
     const auto canary = job.tasks.find(*job.canary_index);
     return canary != job.tasks.end() && canary->second.missing() &&
                    may_take(canary->first, canary->second)
                ? job.canary_index
                : std::nullopt;
   }
-  // A task of which this worker has a state goes first, because no other worker can continue from
-  // it.
+  // A task that is reserved for this worker goes first, because no other worker has its state.
   for (const TaskId& own : tables_.resume_reservations.of(job.spec.id, key)) {
     const auto task = job.tasks.find(own.index);
     if (task != job.tasks.end() && task->second.missing() && may_take(task->first, task->second))
@@ -54,7 +53,8 @@ std::optional<std::uint32_t> TaskChoice::task_for(const WorkerState& worker, Job
 bool TaskChoice::keeps_from(const WorkerState& worker, const JobState& job, Instant now) {
   if (!worker.newcomer()) return false;
   const Safeguards& rules = tables_.settings.safeguards;
-  // The price of a job is measured by a trusted worker, or by the operator's own device.
+  // Until the canary has passed, newcomers get no task: a trusted worker or the operator's device
+  // measures the price.
   if (job.canary != CanaryState::passed && rules.trusted_canaries && !job.spec.anyone) return true;
   const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
   const bool is_bounded = job.has_trusted();

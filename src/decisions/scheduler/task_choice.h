@@ -28,7 +28,7 @@ class TaskChoice {
   // the worker's memory has room.
   [[nodiscard]] std::optional<std::uint32_t> task_for(const WorkerState& worker, JobState& job,
                                                       Instant now);
-  // True if safeguards keep the worker, a newcomer, from all tasks of the job.
+  // True if the worker is a newcomer and safeguards keep all tasks of the job from it.
   [[nodiscard]] bool keeps_from(const WorkerState& worker, const JobState& job, Instant now);
 
  private:

@@ -19,12 +19,12 @@ class TaskCopies {
   // Copies the worker's first task if the task is late and another worker could run it. Call this
   // when the task may be late.
   void look_for_late(WorkerState& worker, Instant now);
-  // `count` copies of the task no longer count as copies: they are replicas now, or are gone.
+  // Stops counting `count` copies of the task, because they are replicas now or are gone.
   void drop(JobState& job, TaskState& task, std::uint32_t count);
   // Stops counting the copies of a job that ends.
   void forget(const JobState& job) { under_way_ -= job.copies; }
 
-  // The number of copies that are under way, and of all that were made.
+  // under_way() counts the copies that are under way, made() all that were ever made.
   [[nodiscard]] std::size_t under_way() const { return under_way_; }
   [[nodiscard]] std::uint64_t made() const { return made_; }
 

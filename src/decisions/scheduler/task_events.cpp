@@ -43,7 +43,7 @@ Result<> TaskEvents::result(const TaskResult& result, Instant now) {
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
 
-  if (job.canary != CanaryState::passed) {  // A scout that is done first serves as the canary.
+  if (job.canary != CanaryState::passed) {  // The first result serves as the canary's.
     if (!parts_.canaries.pass(job, measurement, worker, now)) return {};
   } else if (!parts_.members.says(worker->info.standing)) {
     replica->measured = measurement;  // The measurement counts once the result is accepted.

@@ -1,7 +1,7 @@
 // Events of tasks: results come, count, are settled or found wrong, and leases fail.
 //
-// Pure; not safe to share between threads. Events for unknown tasks and leases do nothing, except
-// where a function says otherwise.
+// Pure; not safe to share between threads. Events for unknown tasks and leases do nothing, unless a
+// function says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,11 @@ class TaskEvents {
 
   // Fails with not_found if the worker does not hold this attempt of the task, or has reported it.
   [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
-  // The time for the receipt of the result begins at `then`.
+  // Begins the time limit for the receipt of the result at `then`.
   void awaits_receipt_from(const TaskId& task, const PublicKey& worker, Instant then);
   void counted(const TaskId& task, const PublicKey& worker);
-  // Fails with not_found if the worker does not hold this attempt, or if the attempt counts
-  // already.
+  // Fails with not_found if the worker does not hold this attempt, or if its replica already
+  // counts.
   [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt,
                                 const Error& error, Instant now);
   void settled(const TaskId& task, std::span<const PublicKey> by);
@@ -48,8 +48,8 @@ class TaskEvents {
  private:
   [[nodiscard]] Measurement measured(const WorkerState& worker, const Holding& holding,
                                      const TaskResult& result, Instant now) const;
-  // learn_from() learns from the replicas of a settled task, and end_replicas() ends those that are
-  // left.
+  // learn_from() learns from the replicas of a settled task, and end_replicas() ends its other
+  // leases.
   void learn_from(JobState& job, TaskState& task, std::span<const PublicKey> by);
   void end_replicas(JobState& job, TaskState& task, const TaskId& id,
                     std::span<const PublicKey> by);

@@ -1,5 +1,5 @@
-// Parts that decide which task a worker may have: LongRuns, SampleChecks, TaskCopies, CanaryPrices,
-// TaskChoice and RoomPromises.
+// Tests the parts that decide which task a worker may have: LongRuns, SampleChecks, TaskCopies,
+// CanaryPrices, TaskChoice and RoomPromises.
 #include <gtest/gtest.h>
 
 #include "decisions/scheduler/canary_rules.h"
@@ -109,7 +109,7 @@ TEST(TaskCopies, ATaskThatIsLateInTheTailOfItsJobGetsOneCopy) {
   TestParts test;
   WorkerState& slow = test.add(native_worker(1));
   test.add(native_worker(2));
-  JobState& job = test.add(known_job(1, 1));  // Its task is expected to take a second.
+  JobState& job = test.add(known_job(1, 1));  // A task is expected to take a second.
   test.lease(slow, job, 0);
 
   test.parts.copies.look_for_late(slow, at(2.9));
@@ -227,7 +227,7 @@ TEST(TaskChoice, NewcomersRunNoCanaryAndHaveAShareOfAJob) {
 
   JobState& known = test.add(known_job(2, 20));
   EXPECT_FALSE(test.parts.choice.keeps_from(stranger, known, at(0)));
-  // Two are a tenth of the job's 20 tasks, the most that newcomers may have.
+  // Newcomers may have a tenth of the job's 20 tasks, which is two.
   known.newcomer_tries = 2;
   EXPECT_TRUE(test.parts.choice.keeps_from(stranger, known, at(0)));
   EXPECT_FALSE(test.parts.choice.keeps_from(test.tables.workers.at(key_of(2)), known, at(0)));

@@ -1,4 +1,4 @@
-// A set of (time, what) of things to look at, the earliest first.
+// A set of pairs of a time and a thing to look at, the earliest first.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ class Timers {
     if (set_.empty() || set_.begin()->first > now) return {};
     return set_.begin()->second;
   }
-  // Returns the earliest entry if its time has come, and takes it out of the set.
+  // Returns the earliest entry if its time has come, and removes it from the set.
   [[nodiscard]] std::optional<What> take_due(Instant now) {
     auto what = due(now);
     if (what) set_.erase(set_.begin());

@@ -20,8 +20,8 @@
 
 namespace weft::scheduler {
 
-// Safeguards that keep workers that cost nothing to start from delaying other workers and jobs.
-// Each safeguard is one field, so that a test can show what happens without it.
+// Rules that keep workers whose wallets are free from delaying other workers and jobs. Each rule is
+// one field, so that a test can show what happens without it.
 struct Safeguards {
   bool newcomers_rank_last = true;   // Newcomers get the tasks that trusted workers leave.
   bool rates_are_shown = true;       // The speed that a worker claims does not count.
@@ -31,12 +31,12 @@ struct Safeguards {
   bool prefixes_share = true;        // Newcomers of one address prefix have one share together.
   // Newcomers get no task whose result could not be checked within Settings::sample_wait_max.
   bool samples_in_time = true;
-  // The leases of a job that newcomers may have, as a share of the job's tasks, if a trusted worker
-  // could run the tasks.
+  // The most leases of a job that newcomers may have, as a share of the job's tasks. Applies only
+  // if a trusted worker could run the tasks.
   double newcomer_share_max = 0.1;
-  // If true, a newcomer's lease counts towards newcomer_share_max until its result is accepted, and
-  // to the job's end if the lease is lost or the result is wrong. If false, it counts while it is
-  // held.
+  // If true, a newcomer's lease counts towards newcomer_share_max until its result is accepted; if
+  // the lease is lost or the result is wrong, it counts to the job's end. If false, a lease counts
+  // only while it is held.
   bool tries_are_spent = true;
 
   [[nodiscard]] static Safeguards none() {
@@ -61,33 +61,34 @@ struct Settings {
       // ones.
       1'000};
   std::uint32_t beats_missed_max = 3;
-  std::chrono::milliseconds dispatch_max{
-      100};  // Dispatches are cut so that each is predicted to take at most this.
+  std::chrono::milliseconds dispatch_max{100};  // The longest predicted time of one dispatch.
   std::chrono::milliseconds hold_max{
-      500};  // A worker holds several tasks if they are predicted to take less than this in all.
+      500};  // A worker gets several tasks if their predicted times add up to less.
   std::chrono::milliseconds retry_same_after{
-      500};  // A worker that failed a task gets it again only after this.
+      500};  // How long a worker that failed a task does not get it again.
   std::chrono::milliseconds retry_forger_after{
-      30'000};  // A worker whose answer was wrong (data_loss) gets the task again only after this.
+      30'000};  // How long a worker with a wrong answer (data_loss) does not get the task again.
   std::chrono::milliseconds retry_unable_after{
-      600'000};  // A worker that lacks what a task takes gets it again only after this.
-  std::uint32_t failed_workers_max =
-      3;  // A task that failed on this many different workers ends its job.
-  std::uint32_t failed_attempts_max = 6;  // A task that failed this often ends its job.
+      600'000};  // How long a worker that lacks what a task needs does not get it again.
+  std::uint32_t failed_workers_max = 3;   // A job ends if a task failed on this number of workers.
+  std::uint32_t failed_attempts_max = 6;  // A job ends if a task failed this often.
   std::uint32_t timeouts_max =
-      2;  // Workers that run out of time on one task, or times on the only one, to end its job.
+      // A job ends if a task ran out of time on this number of workers, or this often on the only
+      // one.
+      2;
   std::uint32_t browsers_lost_max =
-      2;  // Browsers lost while they ran a canary, or one task, to end the job.
+      2;  // A job ends if this number of browsers was lost on its canary or a task.
   std::chrono::milliseconds starved_after{
-      10'000};  // NoWorkerLeft is decided for a further replica after this time.
-  // A job that has tasks to give ends if no connected worker has met its requirements for this
-  // time, counted from the job's submission or from a restart.
+      10'000};  // How long a further replica waits for a worker before NoWorkerLeft.
+  // A job with tasks to give ends if no connected worker has met its requirements for this time,
+  // counted from the job's submission or from a restart.
   std::chrono::milliseconds unfit_max = std::chrono::hours(24);
   std::uint32_t expiries_max = 3;  // A worker is lost if this many of its leases expire in a row.
   // The longest time for which a newcomer's result may wait for a check
   // (Safeguards::samples_in_time).
   std::chrono::milliseconds sample_wait_max = std::chrono::minutes(10);
-  // Workers that call the shader or its size wrong, to end its job; one is enough in the canary.
+  // A job ends if this number of workers calls its shader or its size wrong; for the canary one
+  // worker is enough.
   std::uint32_t refusals_max = 2;
   // The shortest time between two checkpoints of a long task. A task that takes less than twenty
   // times this time makes no checkpoints. With 0, no task makes checkpoints.
@@ -97,8 +98,9 @@ struct Settings {
   // wasted if the canary shows that the job costs more than its budget.
   double urgent_from = 0.75;
   std::uint32_t scouts_max = 7;
-  // A task passes over workers that leave before its end with a greater chance than this, and over
-  // workers that are too slow for wall_max, while a better one may get free.
+  // The greatest probability with which a worker may leave before a task's end and still be given
+  // the task. The task passes over other workers, and over workers that are too slow for wall_max,
+  // while a better worker may become free.
   double leaving_risk_max = 0.25;
   FairShares::Settings fair_shares;
   Speculation speculation;
@@ -109,8 +111,8 @@ struct Settings {
 
 // The level of trust in a worker (trust/levels.h).
 enum class Standing : std::uint8_t {
-  newcomer,     // Has no standing, because starting a newcomer costs nothing.
-  established,  // Has earned standing; its speed is what its accepted work has shown.
+  newcomer,     // A worker without standing; starting one costs nothing.
+  established,  // A worker with standing, whose speed accepted work has shown.
   invited,      // A worker of the operator; its speed is its claim, corrected by its results.
 };
 
@@ -119,8 +121,8 @@ enum class Sharing : std::uint8_t {
   // Tasks run one after another, each with all of the worker's memory. The data of the tasks that
   // wait is fetched ahead.
   in_turn,
-  // Tasks run at the same time, in time slices (worker/tasks/slices.h), and share the memory by
-  // what their jobs require.
+  // Tasks run at the same time, in time slices (worker/tasks/slices.h), and divide the memory by
+  // their jobs' requirements.
   sliced,
 };
 
@@ -130,13 +132,12 @@ struct Worker {
   std::uint32_t slots = 1;  // The most tasks that the worker holds at a time.
   protocol::Capabilities capabilities;
   Sharing sharing = Sharing::in_turn;
-  std::uint64_t slice_memory_bytes =
-      0;  // If sliced: the partition of each task, unless its job requires more.
+  std::uint64_t slice_memory_bytes = 0;  // If sliced: the least memory that each task takes.
   Standing standing = Standing::invited;
   std::string
       prefix{};  // Newcomers of one prefix have one share of a job together; empty: not limited.
-  MicroCredits price_min = 0;  // The least price of a unit; no job below gets on the worker.
-  bool local = false;          // True if it is on this machine or in a private network.
+  MicroCredits price_min = 0;  // The least price of a unit that the worker accepts.
+  bool local = false;          // True if the worker is on this machine or in a private network.
 };
 
 struct Job {
@@ -169,8 +170,8 @@ struct Job {
   // The number of parts into which a task is cut for checks of newcomers' results. 0: no result of
   // the job waits for a check.
   std::uint32_t sample_parts = 0;
-  // True if a worker may continue a task from any worker's state (docs/decisions/0006), not only
-  // from its own.
+  // True if a worker may continue a task from any worker's state (docs/decisions/0006). False if it
+  // can continue only from its own state.
   bool states_shared = false;
 };
 // A Job with the fields that follow from its manifest.
@@ -208,8 +209,8 @@ struct Yield {
   PublicKey worker;
   protocol::HeldTask task;
 };
-// A lease ended without a result that counts (it expired or failed, or the worker left): call
-// trust.withdraw(task, worker).
+// A lease ended without a result that counts, because it expired or failed, or the worker left:
+// call trust.withdraw(task, worker).
 struct LeaseLost {
   TaskId task;
   PublicKey worker;
@@ -234,20 +235,20 @@ struct Measured {
   double seconds_per_workgroup = 0;  // The time in reference seconds.
   bool alone = false;                // True if this measurement alone makes a price.
 };
-// The job ends without all its tasks, and the scheduler has removed it: store this, refund the
-// escrow, and call trust.remove_job.
+// The job ends without all its tasks, and the scheduler has removed it: store the failure, refund
+// the escrow, and call trust.remove_job.
 struct JobFailed {
   JobId job;
   Error reason;
 };
-// A further replica of this task was wanted (want_replicas()), but for Settings::starved_after
-// every connected worker that could compute it has had its turn: call trust.give_up(task).
+// The task needs a further replica (want_replicas()), but every connected worker that could compute
+// it has had its turn, for Settings::starved_after: call trust.give_up(task).
 struct NoWorkerLeft {
   TaskId task;
 };
 // No trusted worker could run the job's canary: let the operator's own device measure it
-// (CheckReports::canary_measured()). This is decided once, and again for a job whose canary still
-// waits when the last trusted worker has left.
+// (CheckReports::canary_measured()). This is decided once, and again if the canary still waits when
+// the last trusted worker has left.
 struct CanaryWanted {
   JobId job;
 };

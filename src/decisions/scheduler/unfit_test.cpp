@@ -1,4 +1,4 @@
-// Jobs that no connected worker fits end after a day, and no other job does.
+// Tests that jobs that no connected worker fits end after a day, and that no other job does.
 #include <gtest/gtest.h>
 
 #include "decisions/scheduler/scheduler.h"
@@ -24,8 +24,8 @@ class UnfitTest : public testing::Test {
   void add(Scheduler& to, const Job& job, double time) {
     ASSERT_TRUE(to.add_job(job, at(time)).has_value());
   }
-  // The reasons of the jobs that end up to `until`. Like the coordinator, it calls decide() when a
-  // deadline has come.
+  // The reasons of the jobs that end up to `until`. As in the coordinator, decide() is called at
+  // each deadline.
   static std::vector<Error> ends(Scheduler& of, double until) {
     std::vector<Error> out;
     for (auto next = of.next_deadline(); next && *next <= at(until); next = of.next_deadline()) {

@@ -38,7 +38,7 @@ struct ClientShare {
   double lead_seconds = 0;  // The delay that the client's jobs have in the queue.
 };
 
-// The terms on which a worker runs a range of a job whose canary has passed.
+// The terms under which a worker runs a range of a job whose canary has passed.
 struct LeaseTerms {
   std::uint32_t piece_workgroups_max = 0;
   std::uint32_t wall_ms_max = 0;

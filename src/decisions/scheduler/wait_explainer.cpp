@@ -19,7 +19,7 @@ constexpr std::size_t tasks_looked_at_max = 4;  // The most open tasks of a job 
 
 struct WaitExplainer::Census {
   const TaskState* task = nullptr;  // Null if no replica of the task was leased yet.
-  bool natives_only = false;        // A canary goes to native workers first.
+  bool natives_only = false;        // True if the canary waits for a native worker.
   bool no_worker_fits = false;
   std::map<std::string, std::uint32_t> lacks;
   std::uint32_t others = 0;    // Able workers without a replica of the task.
@@ -151,8 +151,8 @@ std::optional<Waiting> WaitExplainer::why_waits(const JobState& job, std::uint32
   if (job.promised != nullptr)
     return because(WaitReason::reserved, seconds(job.promised->promise.start - now));
   if (census.free > 0) {
-    // Without a reason to wait, the task is about to go to a free worker. Otherwise the job waits
-    // for a better worker.
+    // Without such a reason the task is about to go to a free worker, unless the job waits for a
+    // better one (patient_until).
     if (!job.patient_until || *job.patient_until <= now) return {};
     return because(WaitReason::patience, seconds(*job.patient_until - now));
   }

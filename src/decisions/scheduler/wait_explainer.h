@@ -1,5 +1,5 @@
-// Explains why a waiting task does not run now (waiting.h). It makes the checks of the matcher in
-// the matcher's order, but over all workers instead of only the free ones.
+// Explains why a waiting task does not run now (waiting.h). It makes the matcher's checks in the
+// matcher's order, but for all workers instead of only the free ones.
 //
 // Pure: changes nothing; not safe to share between threads. Takes O(workers) for each task that it
 // looks at, and looks at no more than five tasks of a job.
@@ -37,7 +37,7 @@ class WaitExplainer {
   // Explains a task that misses a replica. No value if the task is about to run.
   [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index,
                                                  Instant now) const;
-  // Counts the workers that could run the task, and what keeps each of them from it.
+  // Counts the workers that could run the task, by the reason that keeps each of them from it.
   void look_at_workers(const JobState& job, Instant now, Waiting& made, Census& census) const;
   void look_at(const WorkerState& worker, const JobState& job, Instant now, Waiting& made,
                Census& census) const;

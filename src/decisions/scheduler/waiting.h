@@ -13,7 +13,7 @@
 
 namespace weft::scheduler {
 
-// Ordered from the reason that is farthest from running to the nearest one.
+// The reasons, ordered from the one farthest from running to the nearest one.
 enum class WaitReason : std::uint8_t {
   no_workers,    // No worker is connected, or all have paused.
   requirements,  // No worker meets the job's requirements: see Waiting::lacks.
@@ -22,17 +22,17 @@ enum class WaitReason : std::uint8_t {
   // The task would exceed its time limit on every worker. It is tried nevertheless when no worker
   // is busy.
   too_slow,
-  retry,   // The task failed on the workers that can run it, and is tried there again soon.
+  retry,   // The task failed on the workers that can run it, and is tried again soon.
   canary,  // The job's canary runs first, to show how long tasks take.
-  // The task made way, and waits for the worker that has its state. Another worker begins it again
-  // after that time.
+  // The task made way, and waits for the worker that has its state, until another worker may begin
+  // it again.
   own_state,
   checks,    // Only newcomers are free, and their results would wait too long for a check.
-  patience,  // Every free worker is too slow or will leave too soon; a better one may get free.
+  patience,  // Free workers are too slow or leave too soon; a better one may become free.
   memory,    // The free workers have no room left in their memory.
   promised,  // The room of the free workers is promised to another task, which comes first.
-  reserved,  // The task itself has a promise of room that gets free (reservation.h).
-  // A task of less worth was asked to stop for this one at its next checkpoint (preemption.h).
+  reserved,  // The task has a promise of room that will become free (reservation.h).
+  // A task of less worth was asked to stop for this task at its next checkpoint (preemption.h).
   making_way,
   busy,  // All workers that could run the task have enough to do.
 };

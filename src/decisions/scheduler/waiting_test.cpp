@@ -1,4 +1,5 @@
-// A client that asks why nothing happens gets the true reason, and asking changes nothing.
+// Tests that a client that asks why nothing happens gets the true reason, and that asking changes
+// nothing.
 #include "decisions/scheduler/waiting.h"
 
 #include <gmock/gmock.h>
@@ -97,7 +98,7 @@ TEST_F(WaitingTest, WhatNoWorkerHasIsNamedWithHowManyLackIt) {
   EXPECT_FALSE(decide().empty());
 }
 
-// The words name a missing requirement exactly if the scheduler finds that the worker does not fit.
+// A missing requirement is named exactly if the scheduler finds that the worker does not fit.
 TEST_F(WaitingTest, AWorkerLacksSomethingExactlyWhereItDoesNotFit) {
   for (int bits = 0; bits < 32; ++bits) {
     Worker worker = native_worker(1);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr auto native_side = static_cast<std::size_t>(protocol::WorkerKind::native);
 constexpr auto browser_side = static_cast<std::size_t>(protocol::WorkerKind::browser);
-// The most unsuitable workers that are looked at for one job, of which there may be thousands.
+// The most workers that do not suit a job and are looked at for it; there may be thousands.
 constexpr std::size_t pass_overs_max = 64;
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr std::size_t pass_overs_max = 64;
 struct WorkerChoice::Found {
   WorkerState* suits = nullptr;  // The worker that gets the task at once.
   std::uint32_t index = 0;       // The index of the chosen task.
-  // Failed the task before; gets it if no other worker is free.
+  // A worker that failed the task before. It gets the task if no other worker is free.
   WorkerState* failed_before = nullptr;
   WorkerState* passed_over = nullptr;  // The best of the workers that do not suit the task.
   std::size_t passed_over_count = 0;
@@ -29,7 +29,7 @@ bool WorkerChoice::takes(const WorkerState& worker, JobState& job, Instant now) 
   if (!index) return false;
   if (!parts_.promises.admits(worker, job, *index, now)) {
     const JobState* promised = job.requirements->promised;
-    return promised == nullptr || job.rank < promised->rank;  // The job may be promised room.
+    return promised == nullptr || job.rank < promised->rank;  // Room may be promised.
   }
   const bool waits = job.patient_until && *job.patient_until > now;
   return !waits || parts_.prospects.suits(worker, job, *index, now);
@@ -48,7 +48,7 @@ WorkerChoice::Found WorkerChoice::find(JobState& job, Instant now) {
         (next_native != natives.end() && next_native->first < next_browser->first);
     WorkerState& worker = take_native ? *(next_native++)->second : *(next_browser++)->second;
     if (job.canary == CanaryState::leased && !worker.running.empty())
-      break;  // Idle workers come first in the order, so no idle worker is left.
+      break;  // Apart from newcomers, idle workers come first.
     const auto index = parts_.choice.task_for(worker, job, now);
     if (!index) continue;
     if (!parts_.promises.admits(worker, job, *index, now)) {
@@ -97,11 +97,11 @@ bool WorkerChoice::give(JobState& job, Instant now) {
   }
   WorkerState& worker = found.failed_before != nullptr ? *found.failed_before : *found.passed_over;
   const std::uint32_t index = *parts_.choice.task_for(worker, job, now);
-  // The job waits only if there is another worker to wait for.
+  // The job waits only if another worker could still become free.
   const bool patient = found.failed_before == nullptr && found.passed_over_count < asked;
   if (patient && (!job.patient_until || *job.patient_until > now)) {
-    // A lease that ends without a result costs the time of the task, so waiting that long is worth
-    // it.
+    // A lease that ends without a result wastes the time of the task, so that it is worth waiting
+    // as long as this for a better worker.
     const auto wait = std::chrono::duration<double>(
         std::min(parts_.prospects.predicted_seconds(worker, job, index),
                  seconds(tables_.settings.wall_max)));
@@ -138,8 +138,8 @@ Lease WorkerChoice::terms(const WorkerState& worker, const JobState& job,
       parts_.prospects.is_long(parts_.prospects.predicted_seconds(worker, job, index)))
     lease.checkpoint_ms = static_cast<std::uint32_t>(tables_.settings.checkpoint_min.count());
   if (lease.canary) {
-    // A run in a browser cannot be stopped, so that its canary begins with the smallest dispatch. A
-    // native worker can stop the child process that runs it.
+    // A run in a browser cannot be stopped, so its canary begins with the smallest dispatch. A
+    // native worker can stop the child process that runs the task.
     lease.piece_workgroups_max = !worker.native() && job.spec.kind == manifest::Kind::wgsl ? 1 : 0;
   } else {
     lease.piece_workgroups_max = parts_.prospects.piece_workgroups_max(worker, job);

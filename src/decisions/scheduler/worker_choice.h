@@ -1,7 +1,7 @@
 // Chooses the worker that gets a job's next task: the best free worker that will likely complete
 // it. A task passes over a worker that is too slow or will leave too soon, as long as a better
-// worker may get free, and over a worker that failed the task before, as long as another worker is
-// free.
+// worker may become free. It also passes over a worker that failed the task before, as long as
+// another worker is free.
 //
 // Pure; not safe to share between threads. Looks at no more than 64 workers that do not suit.
 #pragma once
@@ -28,10 +28,11 @@ class WorkerChoice {
   };
   WorkerChoice(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Leases one task of the job to the best worker. Returns false if no worker gets one now: the job
-  // may have a promise of room then, or wait for a better worker.
+  // Leases one task of the job to the best worker. Returns false if no worker gets one now; the job
+  // may then have got a promise of room, or may wait for a better worker.
   bool give(JobState& job, Instant now);
-  // True if this worker would get a task of the job now, or would be promised to it.
+  // True if this worker would get a task of the job now, or if the job would be promised room on
+  // it.
   [[nodiscard]] bool takes(const WorkerState& worker, JobState& job, Instant now);
 
  private:

@@ -11,8 +11,8 @@ namespace {
 // The most slots of one worker, which bounds the length of a Lease message.
 constexpr std::uint32_t slots_max = 1024;
 
-// The rate at the start of a worker. One that has measured nothing itself starts with a small part
-// of the reference, so that it proves itself on small shares.
+// The rate of a worker when it joins. A worker that has measured nothing itself starts with a small
+// part of the reference, so that it first gets small shares.
 double first_rate(const protocol::Capabilities& capabilities) {
   if (std::isfinite(capabilities.f32_gflop_per_s) && capabilities.f32_gflop_per_s > 0)
     return std::clamp(capabilities.f32_gflop_per_s / 1000, 1e-4, 1000.0);
@@ -79,7 +79,7 @@ void WorkerEvents::heard(const PublicKey& worker, Instant now) {
   tables_.reach(now);
   WorkerState* found = tables_.workers.find(worker);
   if (found != nullptr)
-    // The worker's deadline is checked again when it comes.
+    // Only the time is noted: the worker's deadline is computed again when it comes.
     found->heard = std::max(found->heard, now);
 }
 
@@ -95,7 +95,7 @@ bool WorkerEvents::is_wanted_again(const WorkerState& worker, const protocol::He
   if ((job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl &&
        !worker.native()) ||
       parts_.choice.keeps_from(worker, *job, now))
-    return false;  // The worker does not keep the task, which waits in the queue again.
+    return false;  // The task waits in the queue for another worker.
   TaskState* task = tables_.jobs.find_task(held.task);
   return task == nullptr || (task->missing() && task->replica_of(worker.info.key) == nullptr);
 }

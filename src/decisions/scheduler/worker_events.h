@@ -1,8 +1,8 @@
-// Events of workers: they come, leave, pause, are trusted more or less, and come back with tasks
-// that they hold.
+// Events of workers: they join, leave, pause, change their standing, and reconnect with tasks that
+// they hold.
 //
 // Pure; not safe to share between threads. Events for workers that are not connected do nothing,
-// except where a function says otherwise.
+// unless a function says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -31,20 +31,22 @@ class WorkerEvents {
   };
   WorkerEvents(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Fails with already_exists if a worker with this key is connected: remove that worker before.
+  // Fails with already_exists if a worker with this key is connected: that worker must be removed
+  // first.
   [[nodiscard]] Result<> add(const Worker& worker, Instant now);
   void remove(const PublicKey& worker, Departure departure, Instant now);
   void set_slots(const PublicKey& worker, std::uint32_t slots);
   void set_standing(const PublicKey& worker, Standing standing);
   void set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share);
   void heard(const PublicKey& worker, Instant now);
-  // Gives a worker that reconnects the leases of its held tasks back, as far as possible. Returns
-  // the tasks whose leases it has again. The other held tasks are cancelled with one Cancel.
+  // Gives a worker that reconnects the leases of its held tasks back, if the tasks still need it.
+  // Returns the tasks whose leases it has again. The other held tasks are cancelled with one
+  // Cancel.
   std::vector<protocol::HeldTask> resume(const PublicKey& worker,
                                          std::span<const protocol::HeldTask> held, Instant now);
 
  private:
-  // True if the worker may go on with a task whose lease it no longer has.
+  // True if the worker may continue a task whose lease it no longer has.
   [[nodiscard]] bool is_wanted_again(const WorkerState& worker, const protocol::HeldTask& held,
                                      Instant now);
 

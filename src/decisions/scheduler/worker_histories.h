@@ -1,6 +1,6 @@
-// The histories of workers that are or were connected: when they tend to be here (presence.h), and
-// if they were trusted when they left. A departed worker is remembered until 100,000 others have
-// left after it.
+// The histories of workers that are or were connected: their presence by the hour (presence.h), and
+// whether they were trusted when they left. A departed worker is remembered until 100,000 others
+// have left after it.
 //
 // Pure. Hours of the day follow the wall clock of set_clock().
 #pragma once

@@ -22,14 +22,14 @@ struct Holding {
   double seconds = 0;     // The time predicted from the slowest pace.
   double usual = 0;       // The time predicted from the usual pace.
   Instant since;          // When the task was leased; later, when it was reported.
-  double charged = 0;     // Charged to the client, in reference seconds.
+  double charged = 0;     // Reference seconds charged to the client.
   Instant look_again;     // When to check next if the task is late.
   bool newcomer = false;  // True if the worker was a newcomer at the lease.
 };
 
-// The largest factor by which results correct the speed that a worker claims, up or down.
+// The largest factor by which results correct a speed that a worker claims, up or down.
 inline constexpr double rate_correction_max = 10;
-// The largest factor by which results correct the assumed speed of a worker that has shown nothing.
+// The largest factor by which results correct a speed that was assumed for a worker, up or down.
 inline constexpr double rate_shown_max = 1000;
 
 struct WorkerState {
@@ -48,7 +48,7 @@ struct WorkerState {
       // it.
       0;
   JobState* promised = nullptr;  // The job whose task waits for room on this worker.
-  Promise promise;               // The room that the task of `promised` was promised.
+  Promise promise;               // The room that `promised` is waiting for.
   Presence* presence = nullptr;
   std::uint32_t expiries = 0;  // The number of leases in a row that expired.
   std::optional<Instant> deadline;

@@ -1,12 +1,12 @@
-// Charges of vouchers on the chain become credits in the ledger, each once, whatever is lost,
-// duplicated or late on the way and whenever a process ends. A deposit that is not charged can be
-// withdrawn without the ledger, and is no credit.
+// Charges of vouchers on the chain become credits in the ledger. Each charge is credited once,
+// whatever is lost, duplicated or late on the way and whenever a process ends. A deposit that is
+// not charged can be withdrawn without the ledger, and is no credit.
 //
-// An escrow on the chain has one number: the sum of everything that was ever charged. A crediting
-// takes the ledger from one such number to the next. It is written into a journal before the ledger
-// is asked, and the ledger is asked with a key that follows from the crediting alone, so that a
-// second question moves no credits. Only one crediting of an owner is open at a time, so each
-// begins where the one before ended.
+// An escrow on the chain holds one number: the sum of everything that was ever charged to it. A
+// crediting takes the ledger from one such sum to the next. The crediting is written into a journal
+// before the ledger is asked, and the ledger is asked with a key that follows from the crediting
+// alone, so that a repeated question moves no credits. An owner has only one open crediting at a
+// time, so each crediting begins where the previous one ended.
 //
 // Pure: the wiring reads escrows that the cluster has finally agreed on (finalized: no fork can
 // take a charge back), keeps the journal and asks the ledger. Threading: one thread. Memory: a row
@@ -26,7 +26,7 @@ namespace weft::settlement {
 
 struct Crediting {
   PublicKey owner;
-  std::uint64_t from = 0;  // The micro-credits charged from the start on.
+  std::uint64_t from = 0;  // The micro-credits charged since the start, before this crediting.
   std::uint64_t to = 0;
 
   [[nodiscard]] std::uint64_t amount() const { return to - from; }
@@ -45,18 +45,20 @@ struct JournalRow {
 
 class Charges {
  public:
-  // Restores from the whole journal. Fails with data_loss if a row does not follow from those
+  // Restores from the whole journal. Fails with data_loss if a row does not follow from the rows
   // before it.
   [[nodiscard]] static Result<Charges> restore(std::span<const JournalRow> journal);
 
-  // An escrow finally holds the charges `charged`. Returns the crediting to write into the journal
-  // as open, and then to ask of the ledger; nullopt if nothing is new or the owner's last crediting
-  // is still open.
+  // Call it with the charges of an escrow that the chain finally holds. Returns the crediting to
+  // write into the journal as open, and then to ask of the ledger; nullopt if nothing is new or the
+  // owner's last crediting is still open.
   [[nodiscard]] std::optional<Crediting> seen(const PublicKey& owner, std::uint64_t charged) const;
-  // A row was written to the journal. Fails with data_loss if the row does not follow.
+  // Call it after a row was written to the journal. Fails with data_loss if the row does not follow
+  // from the rows before it.
   [[nodiscard]] Result<> written(const JournalRow& row);
 
-  // The open creditings, in the order of owners: to ask of the ledger, again or for the first time.
+  // The open creditings, in the order of owners. The ledger has to be asked for each of them, again
+  // or for the first time.
   [[nodiscard]] std::vector<Crediting> open() const;
   // The amount that the ledger has credited to the owner for its charges.
   [[nodiscard]] std::uint64_t credited(const PublicKey& owner) const;

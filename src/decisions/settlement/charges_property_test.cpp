@@ -101,13 +101,13 @@ class History {
     Ask out{.key = key_of(crediting, {}), .crediting = crediting};
     if (!rules_.keyed)
       for (auto& byte : out.key.bytes) byte = static_cast<std::uint8_t>(random_());
-    if (chance(trouble)) {  // The question is lost, or on its way for long.
+    if (chance(trouble)) {  // The question is lost, or arrives much later.
       if (chance(50)) late_.push_back(out);
       return false;
     }
     arrives(out);
     if (chance(trouble)) arrives(out);  // The question is duplicated.
-    // The question is duplicated, and the copy comes much later.
+    // The question is duplicated, and the copy arrives much later.
     if (chance(trouble)) late_.push_back(out);
     return !chance(trouble);  // The answer is lost.
   }

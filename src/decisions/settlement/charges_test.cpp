@@ -1,4 +1,4 @@
-// The rows of a journal, one by one; random histories are in charges_property_test.cpp.
+// Tests the rows of a journal one by one; random histories are in charges_property_test.cpp.
 #include "decisions/settlement/charges.h"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 namespace weft::settlement {
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // GCC and Clang both have this type.
+__extension__ using Wide = unsigned __int128;  // An extension of GCC and Clang.
 
 struct Due {
   std::uint64_t before = 0;  // The amount in the owner's row, without emission.
@@ -52,9 +52,9 @@ Result<Dues> dues_of(std::span<const solana::Earned> previous, std::span<const S
   return dues;
 }
 
-// Shares all of `total` out in proportion to the weights. Each part is rounded down; the remainder
-// goes in units of one to the largest fractions, among equal ones to the first. All parts are 0 if
-// all weights are 0.
+// Shares all of `total` out in proportion to the weights. Each part is rounded down. The remainder
+// goes in units of one to the parts with the largest fractions; among equal fractions, to the
+// first. All parts are 0 if all weights are 0.
 std::vector<std::uint64_t> shares(std::uint64_t total, std::span<const std::uint64_t> weights) {
   Wide all = 0;
   for (const std::uint64_t weight : weights) all += weight;

@@ -65,7 +65,7 @@ struct EmissionPlan {
 [[nodiscard]] std::uint64_t emission_of(const EmissionPlan& plan, std::uint64_t epoch);
 
 // Checks that each owner's new emission is its part of what these rows emit beyond the previous
-// ones. Returns a sentence that names an owner for which it is not; nullopt if all are right.
+// ones. Returns a sentence that names an owner whose emission is wrong; nullopt if all are right.
 [[nodiscard]] std::optional<std::string> emission_difference(
     std::span<const solana::Earned> previous, std::span<const solana::Earned> rows);
 

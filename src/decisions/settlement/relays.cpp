@@ -6,7 +6,7 @@
 namespace weft::settlement {
 
 namespace {
-__extension__ using Wide = unsigned __int128;  // GCC and Clang both have this type.
+__extension__ using Wide = unsigned __int128;  // An extension of GCC and Clang.
 }  // namespace
 
 Result<Relays> Relays::restore(std::span<const RelayRow> journal) {

@@ -11,8 +11,7 @@ constexpr std::string_view answer_open = "answer-open:";
 constexpr std::string_view answer_end = "answer-end:";
 constexpr long double micro = 1e6L;
 
-// True if free credits come to an owner: to spend, or as the part of its pay that goes into its
-// stake.
+// True if an owner gets free credits, as a balance to spend or as an addition to its stake.
 bool is_free_pay(const ledger::Entry& entry) {
   using Kind = ledger::Account::Kind;
   return entry.amount > 0 &&

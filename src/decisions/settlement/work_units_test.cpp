@@ -16,8 +16,7 @@ constexpr MicroCredits credit = 1'000'000;
 
 class WorkUnitsTest : public testing::Test {
  protected:
-  // The pay of a task at half a unit a credit, of a job with free and granted credits in its
-  // escrow.
+  // The pay of a task, at half a unit a credit. The job's escrow has free and granted credits.
   ledger::Transaction paid(const OwnerId& worker, const ledger::Funds& escrow,
                            ledger::PayAs as = ledger::PayAs::free) {
     const ledger::TaskPay pay{

@@ -1,5 +1,5 @@
-// Counts of the accepted and refused results of each worker, as other parties are shown them.
-// reputation.h says how far a worker is believed.
+// Counts of the accepted and refused results of each worker. They are shown to other parties, and
+// decide nothing: reputation.h says how far a worker is believed.
 //
 // Pure. Memory: a row for each worker that was counted.
 #pragma once

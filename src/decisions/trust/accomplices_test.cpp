@@ -1,6 +1,6 @@
-// Established workers may be accomplices, of each other or of a client: a root looks at what they
-// agree on, and a job whose right answer differs by device convicts no honest worker. Each test
-// shows what happens without the rule.
+// Established workers may be accomplices of each other or of a client. A root checks the results
+// that established workers agree on, and a job whose right answer differs by device convicts no
+// honest worker. Each test shows what happens without the rule.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -216,8 +216,8 @@ TEST_F(AccomplicesTest, AMismatchIsJudgedWhenEnoughOthersAreRightLater) {
   EXPECT_EQ(every<Convicted>(mismatch({job(2), 0}, 0, 1)).size(), 1U);
 }
 
-// The other workers of the vendor got other tasks of the job right, because the client made the
-// right answer differ by device only in this task.
+// The client made the right answer differ by device in one task only, so that the other workers of
+// the vendor got the other tasks of the job right.
 TEST_F(AccomplicesTest, AJobThatDiffersByDeviceInOneTaskConvictsNoHonestWorker) {
   for (const bool rule : {true, false}) {
     RefereeSettings settings;
@@ -260,7 +260,7 @@ TEST_F(AccomplicesTest, AFewAccompliceThatSayThatTheDeviceIsAtFaultSaveNoCheat) 
     (void)referee->add_receipt(wallet(21), claims, moment);
     asked = referee->audited({job(client), 0}, {}, AuditOutcome::agrees, moment,
                              Auditor::coordinator, {.devices = Devices::two});
-    // Every fourth of the 39 others is an accomplice.
+    // One of every four asked workers is an accomplice.
     for (std::size_t i = 0; i < asked.size(); ++i) {
       if (std::get_if<Convicted>(&asked[i]) != nullptr) ++convicted;
       const auto* poll = std::get_if<PollWanted>(&asked[i]);
@@ -368,8 +368,9 @@ TEST_F(AccomplicesTest, AnAuditorThatReportsAWrongResultIsNotConvictedForIt) {
   EXPECT_FALSE(referee->book().suspended(wallet(1), moment));
 }
 
-// The auditor called the first result wrong. That the worker's steps are wrong neither confirms nor
-// refutes the auditor, and neither does the acceptance of another result, which it never saw.
+// The auditor called the first result wrong. A root that finds wrong steps in this result neither
+// confirms nor refutes the auditor. Nor does the acceptance of another result, which the auditor
+// never saw.
 TEST_F(AccomplicesTest, AnAuditorIsNotJudgedByAResultThatItDidNotSee) {
   open();
   add(1);
@@ -399,7 +400,8 @@ TEST_F(AccomplicesTest, WhatIsHeldOfAWorkerWhoseStepsAreWrongIsComputedByAnother
   }));
 }
 
-// The worker works alone and its result is held back; a late other one differs.
+// A worker runs a task alone and its result is held back. Then the late result of another worker
+// differs.
 TEST_F(AccomplicesTest, AResultThatIsHeldBackAndDisputedIsHeldBackOnce) {
   open();
   add(1, 2, 2);
@@ -435,7 +437,8 @@ TEST_F(AccomplicesTest, ANewcomersTaskIsRunAsOftenAsItsClientAskedAndARootDecide
   EXPECT_EQ(accepted[0].agreeing.size(), 2U);
 }
 
-// A worker whose result a second one contradicted, and a root, lost its pay and nothing else.
+// Before, a worker whose result differed from another worker's result, which a root then confirmed,
+// lost only its pay.
 TEST_F(AccomplicesTest, AResultThatARootsVerdictOnAnotherRefutesIsAMismatch) {
   open();
   add(1, 2);
@@ -465,7 +468,7 @@ TEST_F(AccomplicesTest, ARootComputesThePartThatAnAuditorCallsWrong) {
   for (std::uint32_t index = 0; index < 20; ++index) {
     const TaskId task{job(1), index};
     const auto first = every<AuditWanted>(run(task, 0, wrong, 1'000'000));
-    if (first.empty()) continue;  // A second run is wanted of it.
+    if (first.empty()) continue;  // No audit: the task gets a second replica.
 
     const auto again =
         every<AuditWanted>(referee->audited(task, wallet(1), AuditOutcome::differs, moment));
@@ -495,7 +498,8 @@ TEST_F(AccomplicesTest, TheMoreOftenAResultIsWrongTheLongerAllAreCheckedWhole) {
   }
 }
 
-// A job of one replica, or of which no worker does tasks alone, has no first lease to be told of.
+// The referee is not told of a first lease if a job has one replica, or if no worker may run its
+// tasks alone.
 TEST_F(AccomplicesTest, AWorkerEarnsStandingInAJobWhosePriceIsKnown) {
   for (const bool known : {true, false}) {
     open();

@@ -10,7 +10,8 @@ Part part_of(const Part& task, std::uint32_t parts, std::uint32_t number) {
   check(parts >= 1 && parts <= task.count && number < parts,
         "a part is one of the task's workgroups at least");
   const std::uint32_t each = task.count / parts;
-  const std::uint32_t longer = task.count % parts;  // The first `longer` parts have one more.
+  // The first `longer` parts have one workgroup more.
+  const std::uint32_t longer = task.count % parts;
   return {.first = task.first + number * each + std::min(number, longer),
           .count = each + (number < longer ? 1U : 0U)};
 }

@@ -1,7 +1,7 @@
 // Chooses the part of a task that an audit computes again. The task's run of workgroups along the
-// split axis is cut into `parts` equal parts (the first ones take the remainder, as when a job is
-// cut) and one part is drawn. Each workgroup is covered with the same probability, so that a cheat
-// gains nothing by hiding its garbage at an end. A job that cannot be cut is audited whole.
+// split axis is cut into `parts` equal parts, of which one is drawn. A remainder of workgroups goes
+// to the first parts, one each. Each workgroup is covered with the same probability, so that a
+// cheat gains nothing by hiding wrong values at an end. A job that cannot be cut is audited whole.
 #pragma once
 
 #include <cstdint>

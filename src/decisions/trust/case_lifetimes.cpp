@@ -23,7 +23,7 @@ void CaseLifetimes::begin(const TaskId& task, const PublicKey& worker, MicroCred
                 .accuser = {},
                 .suspect = worker};
   if (terms.replicas == 1) {
-    // The result of a worker that does not decide alone is sampled in any case, so that it needs no
+    // If the worker does not decide alone, its result is sampled in any case, and the task needs no
     // case yet.
     if (terms.audit <= 0 || !tables_.standing.decides(std::array{worker}, pass.now)) return;
     // The client wants audits of single results, and no task is replicated.
@@ -90,7 +90,8 @@ void CaseLifetimes::restore_task(const TaskId& task, MicroCredits value,
                         stake(first));
     goes_on(Stage::disputed, {.quorum = 1, .lead = tables_.jury()});
   } else if (terms.replicas > 1 && counted.size() < terms.replicas * 2 - 1 && is_established) {
-    // The task may have been disputed. If it was not, a few more votes do no harm.
+    // The task may have been disputed before the restart. If it was not, a few more votes do no
+    // harm.
     goes_on(Stage::replicated, {.quorum = terms.replicas, .lead = 2});
   } else if (counted.size() < terms.replicas) {
     // begin() asked for these replicas before the restart.

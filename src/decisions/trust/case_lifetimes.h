@@ -20,14 +20,16 @@ class CaseLifetimes {
   CaseLifetimes(RefereeTables& tables, HeldResults& held, DeviceFault& fault)
       : tables_(tables), held_(held), fault_(fault) {}
 
-  // The first lease on a task goes to `worker`. `value` is the pay for one replica, 0 if it is not
-  // known yet. The stake that is locked follows from what the lease asks for.
+  // Call it when the first lease on a task goes to `worker`. `value` is the pay for one replica, 0
+  // if it is not known yet. `stake` is the worker's; the part that is locked follows from the value
+  // and the job's terms.
   void begin(const TaskId& task, const PublicKey& worker, MicroCredits value, MicroCredits stake,
              StepRoots roots, RefereePass& pass);
-  // The job's counted results were restored after a restart. `stake` returns the stake of a wallet.
+  // Call it after the counted results of a job were restored. `stake` returns the stake of a
+  // wallet.
   void restore(const JobId& id, MicroCredits value,
                const std::function<MicroCredits(const PublicKey&)>& stake, RefereePass& pass);
-  // The lease of `worker` on the task ended without a result.
+  // Call it when the lease of `worker` on the task has ended without a result.
   void lose(const TaskId& task, const PublicKey& worker);
   void remove_job(const JobId& id);
 

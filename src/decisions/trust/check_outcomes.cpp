@@ -22,7 +22,7 @@ void CheckOutcomes::audited(const TaskId& task, const PublicKey& auditor, AuditO
   const bool may_be_newcomers =
       standing.trusts_heads() || tables_.cases.at(task.job).terms.by_heads();
   if (by == Level::newcomer && !may_be_newcomers)
-    outcome = AuditOutcome::failed;  // It has lost its level since it was asked.
+    outcome = AuditOutcome::failed;  // It lost its level after it was asked.
   switch (outcome) {
     case AuditOutcome::agrees:
       return agrees(task, auditor, by, pass);
@@ -43,8 +43,8 @@ void CheckOutcomes::agrees(const TaskId& task, const PublicKey& auditor, Level b
     return parts_.checks.dispute(task, pass);
   if (by == Level::established) {
     if (standing.level(open.suspect, pass.now) == Level::newcomer && open.seconded.empty()) {
-      // Besides the newcomer itself only one established worker says that the result is right: a
-      // second one, of another owner, has to agree.
+      // The result of a newcomer is confirmed by one established worker so far. A second one, of
+      // another owner, has to agree.
       open.seconded.push_back(auditor);
       parts_.checks.sample(task, Hash(open.root), PublicKey(open.suspect), pass);
       return;
@@ -69,7 +69,7 @@ void CheckOutcomes::failed(const TaskId& task, RefereePass& pass) {
   const bool disputed = tables_.votes.groups(task).size() > 1;
   if (open.believed && !disputed) return pass_on(task, pass);
   if (!tables_.standing.trusts_heads() && (disputed || open.accuser)) {
-    // There is no root: trusted workers compute it again.
+    // No root can check the result: trusted workers compute the task again.
     open.rootless = true;
     return parts_.held.vote(task, Stage::disputed, {.quorum = 2, .lead = 1}, pass);
   }
@@ -90,7 +90,8 @@ void CheckOutcomes::reject(const TaskId& task, RefereePass& pass) {
     parts_.fault.note(task, worker, root, pass);
   }
   if (believed) {
-    // The operator's own worker and a root differ: it is the job that differs by device.
+    // A worker of the operator and a root differ. Both are trusted, so the job's result must differ
+    // by device.
     const JobId job = task.job;
     parts_.lifetimes.remove_job(job);
     pass.out.emplace_back(JobFailed{.job = job,
@@ -98,7 +99,7 @@ void CheckOutcomes::reject(const TaskId& task, RefereePass& pass) {
                                     .irreproducible = true});
     return;
   }
-  // The worker that reported it was right.
+  // The auditor that called the result wrong was right.
   if (open.accuser)
     parts_.confirmations.by_root(task.job, *std::exchange(open.accuser, std::nullopt), pass);
   begin_again(task);
@@ -106,14 +107,15 @@ void CheckOutcomes::reject(const TaskId& task, RefereePass& pass) {
   for (const PublicKey& worker : wrong) parts_.held.compute_again(worker, pass);
 }
 
-// The result itself may be right: its root stays open to others, the operator's workers among them,
-// and the job goes on.
+// Rejects the suspect's result only. Another worker's result with this root may be right, also one
+// of the operator's workers, and the job goes on.
 void CheckOutcomes::reject_steps(const TaskId& task, RefereePass& pass) {
   TaskCase& open = *tables_.cases.case_of(task);
   const PublicKey suspect = open.suspect;
   const Hash root = open.root;
   parts_.fault.note(task, suspect, root, pass);
-  open.accuser.reset();  // Nothing is known of the result that it reported.
+  // The check of steps says nothing about the result that the auditor called wrong.
+  open.accuser.reset();
   begin_again(task);
   pass.add(tables_.votes.reject(task, root, "A check of the result found a wrong step.", suspect));
   parts_.held.compute_again(suspect, pass);
@@ -143,24 +145,24 @@ void CheckOutcomes::begin_again(const TaskId& task) {
 void CheckOutcomes::pass_on(const TaskId& task, RefereePass& pass) {
   const Standing& standing = tables_.standing;
   const TaskCase& open = *tables_.cases.case_of(task);
-  // An established worker did the task alone.
+  // True if an established worker ran the task alone.
   const bool own = !standing.trusts_heads() && open.worker == open.suspect &&
                    standing.book().established(open.worker, pass.now) &&
                    tables_.cases.at(task.job).terms.replicas > 1 &&
                    tables_.stakes.locked(open.worker) > 0;
   parts_.confirmations.by_check(open.suspect, pass);
   if (open.root_agrees) note_root_agrees(task, pass);
-  // A result that is wrong in few parts may have passed. It is held, and is computed again if its
-  // worker is found wrong meanwhile.
+  // A check may miss a few wrong parts. So a result of a worker that ran the task alone is held,
+  // and is computed again if the worker is found wrong meanwhile.
   if (own) return parts_.held.hold(task, pass);
   parts_.held.release(task, pass, Hash(open.root));
 }
 
 void CheckOutcomes::note_root_agrees(const TaskId& task, RefereePass& pass) {
   const TaskCase& open = *tables_.cases.case_of(task);
-  // It refutes the others: once. A result that is held may be looked at again, and if each time
-  // counted, two workers that are refuted by each other's held results would have these computed
-  // again without end.
+  // The root's agreement refutes each differing result, but only once. A held result may be checked
+  // again. If it refuted others each time, two workers that are refuted by each other's held
+  // results would have these computed again without end.
   for (const Replica& each : tables_.votes.counted(task)) {
     if (!std::ranges::contains(open.rivals, each.root)) continue;
     if (tables_.settings.defences.refuted_once &&

@@ -1,5 +1,5 @@
-// What follows from a check of a result that is over: it is accepted or held, refused, or checked
-// by others.
+// Draws the consequences of a finished check: the result is accepted, held or refused, or it is
+// checked by others.
 //
 // Not safe to share between threads.
 #pragma once
@@ -26,25 +26,27 @@ class CheckOutcomes {
   };
   CheckOutcomes(RefereeTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // The task's result is being audited.
+  // Takes the outcome of an audit. The task has a case, and its result is being audited.
   void audited(const TaskId& task, const PublicKey& auditor, AuditOutcome outcome, Auditor who,
                const Finding& finding, RefereePass& pass);
-  // The worker of the audited result does not hand over what its check needs.
+  // Call it when the worker of the audited result does not hand over the states that its check
+  // needs.
   void unanswered(const TaskId& task, RefereePass& pass);
 
  private:
   void agrees(const TaskId& task, const PublicKey& auditor, Level by, RefereePass& pass);
   void differs(const TaskId& task, const PublicKey& auditor, Level by, RefereePass& pass);
   void failed(const TaskId& task, RefereePass& pass);
-  // A root found the result wrong.
+  // Call it when a root found the result wrong.
   void reject(const TaskId& task, RefereePass& pass);
-  // A root found a step of the suspect's wrong: this says nothing of others with the same root.
+  // Call it when a root found a step of the suspect's wrong, which says nothing of other workers'
+  // results with the same root.
   void reject_steps(const TaskId& task, RefereePass& pass);
-  // What comes next is another result.
+  // Resets the case for the next result of the task.
   void begin_again(const TaskId& task);
-  // Nothing wrong was found, by a root or by workers whose word decides together.
+  // Call it when a root, or workers that decide together, found nothing wrong in the result.
   void pass_on(const TaskId& task, RefereePass& pass);
-  // A root computed a part in which the results differ.
+  // Call it when a root agrees with the result, in a part in which the task's results differ.
   void note_root_agrees(const TaskId& task, RefereePass& pass);
 
   RefereeTables& tables_;

@@ -1,6 +1,6 @@
-// Convicts workers that were wrong if nothing else was the cause: the worker's standing ends, the
-// stake that it may lose is slashed, and its held results are computed again. Also restores, after
-// a restart, mismatches that convict no worker yet.
+// Convicts a worker whose wrong result had no other cause: the worker's standing ends, the stake
+// that it may lose is slashed, and its held results are computed again. Also restores, after a
+// restart, mismatches that convict no worker yet.
 //
 // Not safe to share between threads.
 #pragma once
@@ -26,8 +26,8 @@ class Convictions {
   // Convicts the worker. `penalty` is the part of its stake that it may lose.
   void convict(const TaskId& task, const PublicKey& worker, MicroCredits penalty,
                MicroCredits value, std::string reason, RefereePass& pass);
-  // The operator pardons the worker: its earlier mismatches convict it no more. Returns false if
-  // the worker is not suspended.
+  // Call it when the operator pardons the worker: earlier mismatches can no longer convict it.
+  // Returns false if the worker is not suspended.
   bool pardon(const PublicKey& worker, UnixMillis now);
 
   // Restores a mismatch after a restart. The stake that the worker may lose for it stays locked.

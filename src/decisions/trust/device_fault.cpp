@@ -39,7 +39,7 @@ void DeviceFault::note(const TaskId& task, const PublicKey& worker, const Hash& 
                              .finding = std::move(finding)});
   // The penalty stays locked until it is known whether the worker or its device was at fault.
   stakes.lock_mismatch(worker, task, penalty);
-  // Its result may be right although its steps are not: settle() knows.
+  // If only steps were refuted, the result may still be right: settle() decides this.
   if (open.finding.refuted == Refuted::result) note_wrong(task, worker, pass.now);
   standing.sample_failed(worker);
   if (tables_.settings.defences.suspects_are_rechecked && open.finding.devices == Devices::two &&
@@ -77,7 +77,8 @@ void DeviceFault::settle(const TaskCase& closed, const Accepted& accepted, Refer
   std::vector<Shown> shown;
   for (Mismatch mismatch : closed.mismatches) {
     const PublicKey& worker = mismatch.worker;
-    // A whole result that was found wrong counts even if an accomplice's equal result is accepted.
+    // Steps that were found wrong do not count if an equal result is accepted. A result that was
+    // found wrong counts in any case, because the accepted one may be an accomplice's.
     const bool is_accepted = tables_.settings.defences.accepted_is_no_mismatch &&
                              mismatch.finding.refuted == Refuted::steps &&
                              mismatch.root == accepted.root;
@@ -137,7 +138,8 @@ bool DeviceFault::tally_right(const JobId& id, std::span<const PublicKey> worker
   return changes;
 }
 
-// The root's one device may be wrong, or be what a client wrote its shader against.
+// One device of a root is not enough: it may be faulty, or a client may have written its shader so
+// that this device gives another answer.
 bool DeviceFault::seen_twice(const Mismatch& mismatch, std::span<const PublicKey> right,
                              UnixMillis now) const {
   if (!tables_.settings.defences.two_devices || mismatch.finding.devices == Devices::two)
@@ -146,7 +148,8 @@ bool DeviceFault::seen_twice(const Mismatch& mismatch, std::span<const PublicKey
   const auto differ = [](std::string_view a, std::string_view b) {
     return !a.empty() && !b.empty() && a != b;
   };
-  // Many of the suspect's vendor have to agree with the root in any case.
+  // The root's device is not of the suspect's vendor. Many workers of the suspect's vendor have to
+  // agree with the root anyway, so that two vendors find the result wrong.
   if (differ(admissions.vendor(mismatch.worker), mismatch.finding.vendor)) return true;
   std::vector<PublicKey> established;
   for (const PublicKey& each : right) {
@@ -165,8 +168,8 @@ bool DeviceFault::seen_twice(const Mismatch& mismatch, std::span<const PublicKey
   return false;
 }
 
-// A job may differ by device in one task only, so that what others got right elsewhere in it says
-// nothing of the part that the suspect got wrong.
+// A job may differ by device in one task only. Right results in other tasks of the job then say
+// nothing of the part that the suspect got wrong, so workers are asked to compute this part.
 void DeviceFault::poll(const JobId& id, RefereePass& pass) {
   const Defences& defences = tables_.settings.defences;
   if (defences.part_lead_to_count <= 0) return;
@@ -221,7 +224,7 @@ void DeviceFault::polled(const TaskId& task, const PublicKey& suspect, const Pub
   const auto is_asked_for = [&](const Mismatch& each) {
     return each.worker == suspect && each.task == task && each.waiting > 0;
   };
-  // The suspect may say another vendor by now.
+  // The suspect may claim another vendor now than when the poll began, so all vendors are searched.
   const auto vendor = std::ranges::find_if(job.vendors, [&](const auto& each) {
     return std::ranges::any_of(each.second.open, is_asked_for);
   });
@@ -244,12 +247,12 @@ void DeviceFault::polled(const TaskId& task, const PublicKey& suspect, const Pub
     drop(tally);
     job.polling = false;
   } else if (over || (open->waiting == 0 && open->missing)) {
-    // If workers were missing, the next poll would not find more of them now; it waits for the next
-    // right result.
+    // If workers were missing, a poll that began now would lack them, too. The next poll then
+    // begins with the next right result.
     const bool next = !open->missing;
     open->waiting = 0;
-    // A mismatch that is shown is kept, because it can still convict when the lead in the job has
-    // grown.
+    // A mismatch that the poll has confirmed is kept, because it can still convict when the lead in
+    // the job has grown.
     if (!shown && !open->counted) tables_.stakes.unlock_mismatch(suspect, task);
     if (!shown || standing.book().suspended(suspect, pass.now)) tally.open.erase(open);
     job.polling = false;
@@ -339,7 +342,8 @@ Result<> DeviceFault::restore(const JobId& id, ByteSpan state, RefereePass& pass
   return {};
 }
 
-// Its task was computed again, by as many workers as the job wants.
+// Restores a mismatch of a task that is not accepted yet. The task is computed again, by as many
+// workers as the job wants.
 void DeviceFault::restore_undecided(const Mismatch& mismatch, RefereePass& pass) {
   const TaskId& task = mismatch.task;
   if (tables_.votes.is_accepted(task) || task.index >= tables_.cases.at(task.job).tasks) return;

@@ -1,7 +1,7 @@
 // Decides whether the worker or its device caused a result that a root found wrong, because the
 // right answer on the worker's device may differ from the root's (docs/decisions/0022). A mismatch
-// counts against its worker in two cases, in both of which devices of two makers must say that it
-// is wrong:
+// counts against its worker in the following two cases. In both, devices of two makers must find
+// the result wrong:
 // - a worker of the operator with a device of the same vendor has the task right; or
 // - many more owners of devices of this vendor have the job right than wrong, and many of them,
 //   drawn by the coordinator, compute the very part that is wrong and have it right (a poll).
@@ -36,7 +36,7 @@ class DeviceFault {
   DeviceFault(RefereeTables& tables, Convictions& convictions)
       : tables_(tables), convictions_(convictions), count_(tables, convictions) {}
 
-  // Call it when a root has found wrong what the worker handed in for a task that has a case.
+  // Call it when a root has found a result of the worker wrong. The task has a case.
   void note(const TaskId& task, const PublicKey& worker, const Hash& root, RefereePass& pass);
   // Call it when an auditor has called a right result wrong. This counts as a wrong result of the
   // auditor, because its device may be the cause here, too.
@@ -80,13 +80,13 @@ class DeviceFault {
   [[nodiscard]] std::ptrdiff_t lead_of_right(const Tally& tally, const PublicKey& suspect) const;
   using Shown = MismatchCount::Shown;
   // Call it when a root agrees with results of these workers. Adds to `shown` the mismatches that
-  // are shown by this. Returns true if the job's tallies have changed.
+  // are now shown to be their worker's fault. Returns true if the job's tallies have changed.
   [[nodiscard]] bool tally_right(const JobId& id, std::span<const PublicKey> workers,
                                  std::vector<Shown>& shown, UnixMillis now);
   // Begins the next poll of a job that has none under way.
   void poll(const JobId& id, RefereePass& pass);
   void ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch, RefereePass& pass);
-  // No mismatch of the vendor counts in the job any more.
+  // Removes the vendor's mismatches in the job; no further ones count.
   void drop(Tally& tally);
   [[nodiscard]] StoredFaults stored(const JobId& id) const;
   void restore_undecided(const Mismatch& mismatch, RefereePass& pass);
@@ -96,7 +96,7 @@ class DeviceFault {
   MismatchCount count_;
   std::map<JobId, Job> jobs_;
   std::set<JobId> changed_;
-  std::set<JobId> stored_;  // The jobs of which some state is stored.
+  std::set<JobId> stored_;  // The jobs whose state is stored.
 };
 
 }  // namespace weft::trust

@@ -108,7 +108,7 @@ TEST_F(DeviceFaultTest, WhatTheVerifiersDevicesDisagreeOnCountsForNothing) {
   EXPECT_TRUE(only<Convicted>(pass).empty());
 }
 
-// The suspect's result, 6, is right after all.
+// The suspect's result, number 6, is accepted, so that it was right after all.
 TEST_F(DeviceFaultTest, NothingCountsOfAWorkerWhoseOwnRootIsAccepted) {
   tables.standing.admissions().invite(part_worker(4), Invitation::worker);
   for (std::uint8_t client = 0; client < 2; ++client) {
@@ -237,7 +237,7 @@ class DevicePolls : public DeviceFaultTest {
     found(index, Devices::two);
     settle(index, {part_worker(2)});
   }
-  // A root finds the results of `count` workers right, from worker `first` on.
+  // A root finds the results of `count` workers right, beginning with worker `first`.
   void be_right(std::uint8_t count, std::uint8_t first = first_owner) {
     std::vector<PublicKey> workers;
     for (std::uint8_t i = 0; i < count; ++i)
@@ -300,7 +300,7 @@ TEST_F(DevicePolls, AnOwnerAnswersOnceAndAnotherIsAskedInItsPlace) {
   EXPECT_EQ(polls()[1].count, 1U);
 }
 
-// A suspect comes back and says that its device is another one.
+// The suspect comes back and claims a device of another vendor.
 TEST_F(DevicePolls, AreOfTheVendorThatTheSuspectHadWhenItWasWrong) {
   be_wrong(0);
   be_right(10);
@@ -353,7 +353,7 @@ TEST_F(DevicePolls, AreOverForAVendorOfWhichFiveMoreDifferFromTheRoot) {
   EXPECT_EQ(locked(), 0);
 }
 
-// Tests without polls, as the rules were before there were polls and are if polls are switched off.
+// Polls are switched off: only the lead in the job counts.
 class DeviceLead : public DevicePolls {
  protected:
   static RefereeSettings without_polls() {

@@ -1,8 +1,8 @@
-// Draws that a worker cannot predict and a restart does not change: each is SHA-256 over a secret
+// Draws that a worker cannot predict and a restart does not change: each is the SHA-256 of a secret
 // of the coordinator and the subject of the draw. The same secret and subject always give the same
 // number, so that decisions can be replayed from a seed. A worker that does not know the secret
-// learns nothing from the draws it has seen (SHA-256 is a pseudo-random function of a 32-byte key
-// that is followed by a message of one fixed length).
+// learns nothing from the draws it has seen: SHA-256 over a 32-byte key and a message of fixed
+// length is a pseudo-random function.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ class EarlyClaims {
     std::uint64_t next_age = 0;
   };
 
-  std::unordered_map<PublicKey, Waiting> waiting_;  // Never iterated, because the order varies.
+  std::unordered_map<PublicKey, Waiting> waiting_;  // The order varies: never iterated.
 };
 
 }  // namespace weft::trust

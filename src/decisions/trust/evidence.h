@@ -80,9 +80,9 @@ class Evidence {
   };
   void forget_old(const PublicKey& worker, std::map<PublicKey, Mismatch>& rows, UnixMillis now);
 
-  // Never iterated, because the order varies.
+  // Never iterated, because the order of an unordered map may vary.
   std::unordered_map<PublicKey, std::map<PublicKey, Given>> given_;
-  // Never iterated, because the order varies.
+  // Never iterated, because the order of an unordered map may vary.
   std::unordered_map<PublicKey, std::set<PublicKey>> changed_;
   std::map<PublicKey, std::map<PublicKey, Mismatch>> mismatches_;
   std::set<std::pair<PublicKey, PublicKey>> changed_mismatches_;

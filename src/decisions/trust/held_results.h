@@ -23,8 +23,8 @@ class HeldResults {
   // Holds the result of a task that has a case. The task's stake is unlocked, because no further
   // check of the result is drawn; until the release the worker can still lose its pay.
   void hold(const TaskId& task, RefereePass& pass);
-  // Lets the task be accepted. If `winner` is given, the results that agree with this root are
-  // accepted, from whichever worker they are.
+  // Accepts the task's result. If `winner` is given, the results with this root are accepted,
+  // whichever workers handed them in.
   void release(const TaskId& task, RefereePass& pass, std::optional<Hash> winner = {});
   // Releases the job's held results if all its other tasks are accepted.
   void release_if_last(const JobId& job, RefereePass& pass);
@@ -34,9 +34,9 @@ class HeldResults {
   // Removes a held result whose job is removed.
   void forget(const TaskId& task, const TaskCase& held);
 
-  // Puts the task to more votes, by this ballot.
+  // Lets more workers run the task, and decides it by this ballot.
   void vote(const TaskId& task, Stage stage, const Ballot& ballot, RefereePass& pass);
-  // The worker was found wrong: each of its held results gets a second replica.
+  // Call it when the worker was found wrong: each of its held results gets a second replica.
   void compute_again(const PublicKey& worker, RefereePass& pass);
 
  private:

@@ -33,8 +33,9 @@ std::set<PublicKey> read_keys(ByteReader& reader) {
   return keys;
 }
 
-// The bit in the byte of devices that says that steps were refuted, not the result. A program that
-// does not know it reads the byte as Devices::divided, by which nothing counts.
+// The bit in the byte of `devices` that says that steps were refuted, and not the result. An older
+// program, which does not know this bit, reads the byte as Devices::divided, so that the mismatch
+// does not count.
 constexpr std::uint8_t steps_bit = 0x80;
 
 void add_mismatch(ByteVector& out, const Mismatch& mismatch) {
@@ -79,7 +80,7 @@ Mismatch read_mismatch(const JobId& job, ByteReader& reader) {
   mismatch.seen_twice = reader.integer<std::uint8_t>() != 0;
   mismatch.agreed = std::bit_cast<std::int32_t>(reader.integer<std::uint32_t>());
   mismatch.asked = read_keys(reader);
-  // A mismatch that was shown is not polled again.
+  // A mismatch that already counts is not polled again.
   mismatch.polled = mismatch.counted;
   return mismatch;
 }

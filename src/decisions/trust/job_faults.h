@@ -1,6 +1,6 @@
-// The record of each vendor's workers in one running job, and the job's wrong results that are not
-// known yet to be the fault of the worker or its device (device_fault.h). Plain data, and the bytes
-// in which it is stored for a restart.
+// The record of each vendor's workers in one running job. It holds the job's wrong results for
+// which it is not yet known whether the worker or its device is at fault (device_fault.h). Plain
+// data, and its stored bytes for a restart.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace weft::trust {
 
-// The record of one vendor's workers in a job: owners with standing of whom a root has found
-// results right, or wrong.
+// The record of one vendor's workers in a job: the owners with standing whose results a root has
+// found right, and those whose results it has found wrong.
 struct VendorTally {
   std::set<PublicKey> right;
   std::set<PublicKey> wrong;
@@ -41,8 +41,8 @@ struct StoredFaults {
   [[nodiscard]] bool empty() const;
 };
 
-// Encodes the state. A poll that is under way is not stored: after a restart the workers that are
-// missing are asked for again.
+// Encodes the state. A poll that is under way is not stored: after a restart its missing workers
+// are asked for again.
 [[nodiscard]] ByteVector to_bytes(const StoredFaults& stored);
 // Decodes the bytes of to_bytes(). Fails with data_loss for any other bytes.
 [[nodiscard]] Result<StoredFaults> read_faults(const JobId& job, ByteSpan bytes);

@@ -1,5 +1,5 @@
-// The facts about a job's wrong results outlive the process, byte for byte, and bytes of another
-// layout are refused.
+// Tests that the record of a job's wrong results outlives the process, byte for byte, and that
+// bytes of another layout are refused.
 #include "decisions/trust/job_faults.h"
 
 #include <gtest/gtest.h>

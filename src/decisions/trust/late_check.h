@@ -26,7 +26,7 @@ class LateCheck {
   // are told that the check is late (`sentence()`), and a check that is not required is given up.
   static constexpr std::uint32_t tries_max = 4;
 
-  // The verifier did not finish the check; `why` is a sentence.
+  // Call it when the verifier did not finish the check. `why` is a sentence.
   void ran_out(std::string why, Instant now) {
     why_ = std::move(why);
     cannot_ = false;
@@ -46,12 +46,12 @@ class LateCheck {
     waits_ = false;
     return true;
   }
-  // True if the check is to be asked for again; next() is the time of it.
+  // True if the check will be asked for again, at the time next().
   [[nodiscard]] bool waits() const { return waits_; }
   [[nodiscard]] Instant next() const { return next_; }
   [[nodiscard]] std::uint32_t tries() const { return tries_; }
-  // True if the check may be late once more to wait for something that it can do without: the try
-  // that begins now is not the last before the client and the operator are told.
+  // True if the try that begins now may fail without being reported: it is not the last one before
+  // the client and the operator are told.
   [[nodiscard]] bool has_patience() const { return tries_ + 1 < tries_max; }
   // True if the client and the operator are told that the check waits.
   [[nodiscard]] bool is_told() const { return cannot_ || tries_ >= tries_max; }

@@ -1,5 +1,5 @@
-// Whose word counts. Wallets are free, so that no number of them decides anything: each verdict
-// rests on something that cannot be had for free.
+// The levels of trust, which decide whose word counts. Wallets are free, so that no number of them
+// decides anything: each verdict rests on something that cannot be had for free.
 //
 //   root          its evidence decides, and convicts: the coordinator's own checks, its verifier
 //                 process, and workers that the operator invited as verifiers
@@ -34,63 +34,66 @@ enum class Level : std::uint8_t { newcomer, established, invited, root };
   return "newcomer";
 }
 
-// What the operator's invitation makes of a worker.
+// The role for which the operator invited a worker.
 enum class Invitation : std::uint8_t { none, worker, verifier };
 
 // The rules that keep free wallets from deciding. Each is one field, so that a test can show what
 // happens without it.
 struct Defences {
   bool newcomers_decide_nothing = true;  // Agreement counts by levels, not by heads.
-  bool only_roots_convict = true;        // A result that others outvote costs no standing.
-  bool standing_under_roots = true;      // Only what a root has confirmed counts as evidence.
+  bool only_roots_convict = true;        // A result that is only outvoted costs no standing.
+  bool standing_under_roots = true;      // Only a root's confirmations count as evidence.
   // A mismatch convicts only if a trusted worker of the suspect's vendor agrees with the root:
   // otherwise a shader whose right answer differs by device would convict honest workers.
   bool same_vendor_confirms = true;
-  // And only if the suspect mismatched in jobs of so many clients.
+  // A mismatch convicts only if the suspect has mismatches in jobs of this number of clients.
   std::uint32_t clients_to_convict = 2;
-  // Where no worker of the operator's confirms a mismatch, established ones of the suspect's vendor
-  // must: so many more owners right in the same job than twice those that are wrong there. A job
-  // whose right answer differs by device makes most of them wrong, and accomplices of its client,
-  // at most 30 % of them, take such a lead with a probability of 3.1 to the power of -lead.
+  // If no worker of the operator's confirms a mismatch, the established workers of the suspect's
+  // vendor must: the number of their owners that are right in the job, minus twice the number of
+  // those that are wrong, must reach this lead. A job whose right answer differs by device makes
+  // most of them wrong. Accomplices of its client, at most 30 % of the workers, reach a lead with a
+  // probability of 3.1 to the power of -lead.
   std::uint32_t lead_to_count = 8;
-  std::uint32_t lead_to_convict = 16;  // Then one client is enough.
-  // And they must have the same part right: a job may differ by device in one task only. So many
-  // more of those that compute the part must agree with the root than differ from it; 0: none are
-  // asked. Accomplices of the job's client, at most 30 % of them, reach it with a probability of
-  // (3/7) to the power of the lead.
+  std::uint32_t lead_to_convict = 16;  // One client is enough at this lead.
+  // In addition, workers of the suspect's vendor must have the same part right, because a job may
+  // differ by device in one task only. Of the workers that are asked to compute the part, this
+  // number more must agree with the root than differ from it; 0: none are asked. Accomplices of the
+  // job's client, at most 30 % of the workers, reach a lead with a probability of (3/7) to the
+  // power of the lead.
   std::int32_t part_lead_to_count = 11;
-  // So many more that differ: the job's right answer may differ by device, and no mismatch of the
-  // vendor counts in it any more.
+  // If this number more of the asked workers differ from the root than agree with it, the job's
+  // right answer may differ by device, and no mismatch of the vendor counts in the job any more.
   std::int32_t part_lead_to_drop = 5;
-  // The most parts of a job that are polled, as a share of all its parts; at least the parts of two
-  // tasks.
+  // Maximum number of parts of a job that are polled, as a share of all its parts; at least the
+  // parts of two tasks.
   double polled_share_max = 0.02;
-  // Devices of two vendors or drivers must find the part wrong: the verifier's two, or its one and
-  // workers of another vendor.
+  // Devices of two vendors or drivers must find the part wrong: either the verifier's two devices,
+  // or its only device and workers of another vendor.
   bool two_devices = true;
-  // What a worker was paid for is computed again as soon as two devices have found one result of it
-  // wrong, and not only when it is convicted.
+  // The paid tasks of a worker are computed again as soon as two devices have found one result of
+  // it wrong, and not only when the worker is convicted.
   bool suspects_are_rechecked = true;
-  // A result that a root refutes counts against its worker once, however often it is looked at.
+  // A result that a root refutes counts against its worker once, however often it is checked.
   bool refuted_once = true;
   // A step that a root finds wrong rejects only the result of its worker. Another worker's result
   // with the same root may be right.
   bool steps_are_their_workers = true;
   // A result of which a root refuted only steps is no mismatch if an equal result is accepted.
   bool accepted_is_no_mismatch = true;
-  // The draw of groups of steps depends on all roots of the result. Otherwise a worker that has
-  // learned which groups of a task are drawn hands in other roots, with another group wrong.
+  // The draw of groups of steps depends on all roots of the result. Otherwise a worker could learn
+  // which groups of a task are drawn, and hand in other roots in which another group is wrong.
   bool groups_depend_on_roots = true;
-  bool roots_check_pairs = true;  // Where there is a root, it checks what two established
-                                  // workers agree on.
-  double root_rechecks = 0.01;    // Share of the established workers' audits that a root does
-                                  // again.
-  // Evidence of one client, in confirmations, as a share of what a worker has.
+  // If there is a root, it checks the results on which two established workers agree.
+  bool roots_check_pairs = true;
+  // The share of the audits by established workers that a root does again.
+  double root_rechecks = 0.01;
+  // The most evidence, in confirmations, that may come from one
+  // client, as a share of the worker's evidence.
   double client_share_max = 0.1;
-  // Evidence counts if so many workers could have been given the task.
+  // A confirmation counts only if this number of workers could have been given the task.
   std::uint32_t eligible_min = 10;
 
-  // Workers count by heads, at every level.
+  // Settings by which workers count by heads, at every level.
   [[nodiscard]] static Defences none() {
     Defences defences;
     defences.newcomers_decide_nothing = false;
@@ -100,7 +103,8 @@ struct Defences {
   }
 };
 
-// What the operator and the workers' connections say of wallets.
+// Facts about wallets: the operator's invitations, the owners, and the vendors that workers named
+// when they connected.
 class Admissions {
  public:
   void invite(const PublicKey& worker, Invitation invitation) {
@@ -114,7 +118,8 @@ class Admissions {
     const auto found = invitations_.find(worker);
     return found == invitations_.end() ? Invitation::none : found->second;
   }
-  // The vendor of the worker's device; workers whose vendor is not known are alike.
+  // Sets the vendor of the worker's device. All workers without a known vendor are treated as one
+  // vendor.
   void set_vendor(const PublicKey& worker, std::string vendor) {
     if (vendor.empty()) {
       vendors_.erase(worker);
@@ -129,7 +134,7 @@ class Admissions {
   [[nodiscard]] bool same_vendor(const PublicKey& a, const PublicKey& b) const {
     return vendor(a) == vendor(b);
   }
-  // Whose wallet it is; without a function each wallet is an owner of its own.
+  // Sets the function that returns the owner of a wallet. Without it, each wallet is its own owner.
   void set_owners(std::function<PublicKey(const PublicKey&)> owner_of) {
     owner_of_ = std::move(owner_of);
   }
@@ -138,8 +143,8 @@ class Admissions {
   }
 
  private:
-  std::unordered_map<PublicKey, Invitation> invitations_;  // Looked up only.
-  std::unordered_map<PublicKey, std::string> vendors_;     // Looked up only.
+  std::unordered_map<PublicKey, Invitation> invitations_;  // Never iterated.
+  std::unordered_map<PublicKey, std::string> vendors_;     // Never iterated.
   std::function<PublicKey(const PublicKey&)> owner_of_;
 };
 

@@ -1,5 +1,6 @@
-// No number of free wallets decides anything: their agreement is no verdict, convicts no worker and
-// earns no standing. Each rule is one field of Defences, and each test shows what happens without.
+// Tests that no number of free wallets decides anything: their agreement is no verdict, convicts no
+// worker and earns no standing. Each rule is one field of Defences, and each test also shows what
+// happens if its rule is off.
 #include "decisions/trust/levels.h"
 
 #include <gtest/gtest.h>
@@ -28,10 +29,10 @@ Hash outcome(std::uint8_t number) {
 }
 constexpr std::uint8_t right = 5;
 constexpr std::uint8_t wrong = 66;
-// The first number of the workers that the operator invited as workers.
+// The number of the first worker that the operator invited as a worker.
 constexpr std::uint32_t operators = 500;
-constexpr std::uint32_t verifiers = 600;  // The first number of those invited as verifiers.
-constexpr std::uint32_t honest = 400;     // The first number of the established workers.
+constexpr std::uint32_t verifiers = 600;  // The first one invited as a verifier.
+constexpr std::uint32_t honest = 400;     // The first established worker.
 
 template <class T>
 std::vector<T> every(const std::vector<Ruling>& rulings) {
@@ -84,7 +85,7 @@ class LevelsTest : public testing::Test {
                                       {.devices = Devices::two})
                    : referee->audited(id, wallet(by), found, moment);
   }
-  // The verifier finds a step of its suspect's wrong.
+  // Reports that the verifier found a step of the suspect's wrong.
   std::vector<Ruling> check_steps(const TaskId& id) {
     return referee->audited(id, {}, AuditOutcome::differs, moment, Auditor::coordinator,
                             {.devices = Devices::two, .refuted = Refuted::steps});
@@ -268,7 +269,8 @@ TEST_F(LevelsTest, ARootsMismatchConvictsInJobsOfTwoClientsThatOthersOfTheVendor
   EXPECT_TRUE(referee->book().suspended(wallet(2), moment));
 }
 
-// The right answer differs by device: roots say one thing, and the suspect's vendor another.
+// The right answer differs by device: roots compute one answer, and devices of the suspect's vendor
+// another.
 TEST_F(LevelsTest, AShaderThatDiffersByDeviceConvictsNoWorker) {
   const auto convicted = [&](bool rule) {
     RefereeSettings chosen;
@@ -303,7 +305,7 @@ TEST_F(LevelsTest, WhereTheOperatorsWorkerAndARootDifferTheJobEnds) {
   EXPECT_TRUE(every<Convicted>(ended).empty());
 }
 
-// Two newcomers hand in the right result; the first newcomer's steps are not those of any
+// Two newcomers hand in the right result, but the first one's roots of steps come from no
 // computation.
 TEST_F(LevelsTest, AWrongStepRejectsItsWorkerAloneAndNotTheResult) {
   open();

@@ -15,8 +15,8 @@ struct Mismatch {
   MicroCredits penalty = 0;
   TaskId task = {};
   Hash root = {};
-  Finding finding = {};  // `finding.part` is one in which this result is wrong.
-  bool counted = false;  // True if it counts towards Defences::clients_to_convict.
+  Finding finding = {};  // `finding.part` is a part in which the result is wrong.
+  bool counted = false;  // True if the mismatch counts for clients_to_convict.
   // True if devices of two vendors or drivers find the result wrong.
   bool seen_twice = false;
   // The number of polled established owners of the vendor whose result of the part agrees with the
@@ -24,8 +24,8 @@ struct Mismatch {
   std::int32_t agreed = 0;
   std::set<PublicKey> asked = {};  // Owners that were polled.
   std::uint32_t waiting = 0;       // The number of polled workers that have not answered yet.
-  bool missing = false;            // Fewer workers answered than were asked.
-  bool polled = false;             // The poll has begun.
+  bool missing = false;            // True if a polled worker did not answer.
+  bool polled = false;             // True if the poll has begun.
 };
 
 }  // namespace weft::trust

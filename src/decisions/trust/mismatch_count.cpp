@@ -8,7 +8,7 @@ namespace weft::trust {
 
 void MismatchCount::add(const JobId& id, std::span<const Shown> shown, RefereePass& pass) {
   struct Case {
-    const Shown* first = nullptr;  // The first conclusive one, if there is one.
+    const Shown* first = nullptr;  // The first conclusive mismatch, or else the first.
     Evidence::Mismatches known;
   };
   // The workers with their cases, in the order of `shown`.

@@ -1,6 +1,6 @@
 // Counts the mismatches that are shown to be the fault of the worker, not of its device. They are
 // counted by client, and enough of them convict. All mismatches that one event shows are taken
-// together, so that each worker is convicted at most once for all of its own.
+// together, so that each worker is convicted at most once for all its mismatches.
 //
 // Not safe to share between threads.
 #pragma once

@@ -1,6 +1,6 @@
-// Cheating does not pay: at every reputation, for every share of wrong parts, for tasks that can be
-// cut finely or not at all, with as many colluders as are assumed. Checking stays cheap, and no
-// worker can tell which results will be checked.
+// Tests that cheating does not pay: at every reputation, for every share of wrong parts, for tasks
+// that can be cut finely or not at all, and for up to the assumed number of colluders. Checks stay
+// cheap, and no worker can tell which results will be checked.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -104,7 +104,8 @@ std::vector<Ruling> Referee::trap_answered(const Trap& trap, const PublicKey& wo
                          "The worker's answer to a task with a known answer is wrong.", pass);
     return decisions_.run(std::move(pass));
   }
-  // The right answer of a client's job may differ by device.
+  // The right answer of a client's job may differ by device, so that one wrong answer does not
+  // convict the worker.
   Standing& standing = tables_.standing;
   const Defences& defences = tables_.settings.defences;
   if (defences.same_vendor_confirms && !standing.operator_has_device_of(worker, trap.by, now))

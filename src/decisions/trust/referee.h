@@ -6,25 +6,24 @@
 // The wiring moves the money, runs the audits and traps as extra leases, and reports how they
 // ended.
 //
-//   leased(task, worker)     the first lease on a task of a job that wants at least two replicas. A
-//                            wallet that is established and has the stake runs the task alone; for
-//                            any other wallet the job's quorum is wanted at once.
-//   Counted alone            replica_rate: a second replica.  audit rate: AuditWanted.  Otherwise
-//                            the result is held back. It is Accepted once hold_max later results of
-//                            its worker are held, or its job waits for nothing else.
-//   Counted, of newcomers    the agreement of newcomers decides nothing (levels.h): AuditWanted,
-//   for
-//                            at least one part of every result, by a root, an invited worker or two
-//                            established workers.
-//   Agreement of established two workers of different owners decide. If there is a root, it checks
-//   a
-//                            part first, and checks again in a hundredth of the audits that
-//                            established workers did.
-//   A check that differs     a root decides which result is right. Without a root, trusted workers
-//                            decide, which convicts no worker. A root's mismatch rejects a result,
-//                            and every result of its worker that was held back is computed again.
-//                            Mismatches in jobs of two clients, each confirmed by a trusted worker
-//                            of the same vendor, convict: the stake is slashed and reputation ends.
+//   leased(task, worker)    the first lease on a task of a job that wants at least two replicas. A
+//                           wallet that is established and has the stake runs the task alone; for
+//                           any other wallet the job's quorum is wanted at once.
+//   a result that was       the task gets a second replica (at replica_rate), or the result is
+//   computed alone          audited (at the audit rate), or it is held back. A result that is held
+//                           back is accepted once hold_max later results of its worker are held,
+//                           or if its job waits for nothing else.
+//   results of newcomers    the agreement of newcomers decides nothing (levels.h). At least a part
+//                           of every result is audited by a root, by an invited worker or by two
+//                           established workers.
+//   results on which        two workers of different owners decide. If there is a root, it checks a
+//   established workers     part first, and checks again in a hundredth of the audits that
+//   agree                   established workers did.
+//   a check that differs    a root decides which result is right. Without a root, trusted workers
+//                           decide, which convicts no worker. A root's mismatch rejects a result,
+//                           and every result of its worker that was held back is computed again.
+//                           Mismatches in jobs of two clients, each confirmed by a trusted worker
+//                           of the same vendor, convict: the stake is slashed and reputation ends.
 //
 // What a worker can see (a lease) never depends on a draw about its own result. After a restart,
 // draws are repeated and give the same numbers, and audits and polls that were under way are wanted
@@ -66,8 +65,8 @@ class Referee {
   // Adds or removes a job, with the same rules as Trust::add_job() and Trust::remove_job().
   void add_job(const JobId& job, JobTerms terms, std::uint32_t tasks);
   void remove_job(const JobId& job) { lifetimes_.remove_job(job); }
-  // Sets the pay for one replica of the job's tasks once it is known. It gives the job's results
-  // their weight as evidence.
+  // Sets the pay for one replica of the job's tasks once it is known. The pay determines the weight
+  // of the job's results as evidence.
   void set_value(const JobId& job, MicroCredits value);
   // Restores a job that was added and whose stored votes were restored (votes()). `stake` returns
   // the stake of a wallet. `faults` are the latest bytes of take_changed_faults(), empty if it gave
@@ -77,35 +76,35 @@ class Referee {
                                                      const StakeOf& stake, ByteSpan faults,
                                                      UnixMillis now);
 
-  // Returns the changes to be stored in what is known about the cause of wrong results.
+  // Returns the records of wrong results that changed, to be stored.
   [[nodiscard]] std::vector<DeviceFault::Changed> take_changed_faults() {
     return fault_.take_changed();
   }
 
-  // The first lease on a task goes to `worker`. `value` is the pay for one replica, 0 if it is not
-  // known yet.
+  // Call it when the first lease on a task goes to `worker`. `value` is the pay for one replica, 0
+  // if it is not known yet.
   [[nodiscard]] std::vector<Ruling> leased(const TaskId& task, const PublicKey& worker,
                                            MicroCredits value, MicroCredits stake, UnixMillis now,
                                            StepRoots roots = StepRoots::not_asked);
-  // The lease of `worker` on the task ended without a result.
+  // Call it when the lease of `worker` on the task has ended without a result.
   void lost(const TaskId& task, const PublicKey& worker) { lifetimes_.lose(task, worker); }
   [[nodiscard]] std::vector<Ruling> add_result(const Replica& replica, UnixMillis now);
   [[nodiscard]] std::vector<Ruling> add_receipt(const PublicKey& worker,
                                                 std::span<const Claim> claims, UnixMillis now);
   [[nodiscard]] std::vector<Ruling> give_up(const TaskId& task, UnixMillis now);
 
-  // The outcome of an audit. Ignored if the audit is not wanted, or no longer wanted.
+  // Takes the outcome of an audit. Ignored if no audit of the task is wanted.
   [[nodiscard]] std::vector<Ruling> audited(const TaskId& task, const PublicKey& auditor,
                                             AuditOutcome outcome, UnixMillis now,
                                             Auditor who = Auditor::worker,
                                             const Finding& finding = {});
-  // The worker of the audited result does not hand over what its check needs. The result counts no
-  // more, as if its lease had been lost: no standing changes, and another worker is asked. Ignored
-  // if the result is no longer audited.
+  // Call it when the worker of the audited result does not hand over the states that its check
+  // needs. The result then counts no more, as if its lease had been lost: no standing changes, and
+  // another worker is asked. Ignored if the result is no longer audited.
   [[nodiscard]] std::vector<Ruling> unanswered(const TaskId& task, const PublicKey& suspect,
                                                UnixMillis now);
-  // The outcome of `worker` for the part that a PollWanted names; AuditOutcome::failed if it did
-  // not compute the part.
+  // Takes the outcome of `worker` for the part that a PollWanted names; AuditOutcome::failed if the
+  // worker did not compute the part.
   [[nodiscard]] std::vector<Ruling> polled(const TaskId& task, const PublicKey& suspect,
                                            const PublicKey& worker, AuditOutcome outcome,
                                            UnixMillis now);
@@ -131,9 +130,10 @@ class Referee {
   [[nodiscard]] const ReputationBook& book() const { return tables_.standing.book(); }
   [[nodiscard]] const TaskStakes& stakes() const { return tables_.stakes; }
   [[nodiscard]] auto& standing(this auto& self) { return self.tables_.standing; }
-  // The votes. Events that only forget or restore votes go to them directly.
+  // The votes. The caller uses them directly for events that only forget or restore votes.
   [[nodiscard]] auto& votes(this auto& self) { return self.tables_.votes; }
-  // The traps. A trap outlives its job for as long as its data can be leased.
+  // The traps. A trap outlives the job that it comes from, as long as the data of its task can be
+  // leased.
   [[nodiscard]] TrapPool& traps() { return tables_.traps; }
   [[nodiscard]] Convictions& convictions() { return convictions_; }
 

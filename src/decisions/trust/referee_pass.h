@@ -1,5 +1,5 @@
 // The passage of one event through the referee: the decisions of the votes that are still to be
-// handled, and the rulings that came out.
+// handled, and the rulings so far.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The settings of the referee, and the terms of a job that it is told.
+// The settings of the referee, and the terms of a job.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@ namespace weft::trust {
 struct RefereeSettings {
   ReputationSettings reputation;
   CheckSettings checks;
-  std::size_t hold_max = 100;  // Limit of results held back of each worker.
+  std::size_t hold_max = 100;  // Held results of a worker.
   // The lead that decides if no further worker can be asked; a smaller lead convicts no worker.
   std::uint32_t lead_min = 2;
   Defences defences;
   // The price from which a confirmed task counts as one confirmation. A cheaper task counts in
   // proportion.
   MicroCredits value_full = 1000;
-  // The most leases that a newcomer holds at a time. Its limit grows to this as samples pass: 1, 2,
-  // 4.
+  // The most leases that a newcomer holds at a time. After n passed samples its limit is the next
+  // power of two from n + 1 on, but at most this number.
   std::uint32_t newcomer_leases_max = 64;
   // The number of a worker's next results that are checked whole after a root found a result wrong.
   std::uint32_t whole_checks = 32;
-  // The cost of a wrong result that a root finds, in prices of its task divided by the chance that
-  // a root finds a single wrong part. Three prices leave the attacker a loss of two, because it
-  // saved the price of one.
+  // The cost of a wrong result that a root finds, in prices of its task divided by the probability
+  // that a root finds a single wrong part. With three prices the attacker loses two, because it
+  // saved the work of one.
   double risk = 3;
 };
 
-// Whether a lease asks its worker for a root after each group of steps.
+// States if a lease asks its worker for a root after each group of steps.
 enum class StepRoots : std::uint8_t { not_asked, asked };
 
 struct JobTerms {
@@ -45,7 +45,8 @@ struct JobTerms {
   // The number of groups of steps of a task that is not cut, for each of which a worker may commit
   // to a root; 1: the job has none.
   std::uint32_t groups = 1;
-  // The most groups that a check computes apart; a check of more computes the whole task.
+  // The most groups that a check computes separately; a check of more groups computes the whole
+  // task.
   std::uint32_t groups_apart_max = 8;
   Agree agree = {};
   PublicKey client = {};
@@ -57,9 +58,9 @@ struct JobTerms {
   // Returns the number of workers that could be given the job's tasks. Empty: enough workers.
   std::function<std::uint32_t()> eligible = {};
 
-  // True if results need to agree and nothing more, whatever the level of their workers.
+  // True if results only have to agree, whatever the level of their workers.
   [[nodiscard]] bool by_heads() const { return anyone || checked; }
-  // Returns the groups of steps to whose roots the worker of such a lease commits.
+  // Returns the number of groups of steps to whose roots the worker of a lease commits.
   [[nodiscard]] std::uint32_t groups_if(StepRoots roots) const {
     return roots == StepRoots::asked ? groups : 1;
   }

@@ -280,8 +280,8 @@ TEST_F(RefereeTest, AJobThatAsksForAuditsOfItsSingleReplicasGetsThem) {
   EXPECT_EQ(all<AuditWanted>(deliver(0, 7, 5)).size(), 1U);
 }
 
-// If only the job's own quorum decided, two accomplices would win the task because their root is
-// the smaller one, whatever the other workers say.
+// If only the job's own quorum decided, two accomplices would win the task, because the smaller
+// root of two quorums is taken.
 TEST_F(RefereeTest, AJuryGoesOnAfterARestartAndWhoLosesStillPaysForIt) {
   const auto restored = restart(settings(1), 0, {{1, 3}, {2, 5}, {3, 5}, {4, 3}, {6, 5}});
 

@@ -28,10 +28,10 @@ namespace weft::trust {
 
 struct CheckSettings {
   double replica_floor = 0.005;
-  double audit_work = 0.02;  // Mean audit work, as a share of a task's work.
+  double audit_work = 0.02;  // Mean audit work in shares of a task's work.
   std::uint32_t audit_parts_max = 32;
   double trap_floor = 0.005;
-  double collusion = 0.3;  // Assumed maximum, as a share of all workers.
+  double collusion = 0.3;  // Assumed most colluders, as a share of all.
   double error = 1e-4;     // Probability that a jury is wrong.
 };
 

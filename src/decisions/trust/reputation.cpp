@@ -37,7 +37,8 @@ void ReputationBook::convict(const PublicKey& worker, UnixMillis now) {
   record.verified = 0;
   moved_.insert(worker);
   if (now < record.suspended_until)
-    // The wrong result was under way when the worker was suspended: that suspension covers it.
+    // The wrong result was under way when the worker was suspended, and is covered by this
+    // suspension.
     return;
   const UnixMillis suspension = settings_.suspension
                                 << std::min(record.wrong, settings_.doublings_max);

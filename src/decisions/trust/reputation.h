@@ -7,10 +7,11 @@
 //                  during a suspension: verified = 0, nothing else
 //   reputation   = verified / (verified + half), in [0, 1)
 //
-// After v passed checks and no failed one, the expected chance that the next result is wrong is 1 /
-// (v + 2) (Laplace's rule of succession). With half = 10, reputation falls short of 1 by about ten
-// times this chance. A wallet is *established* from `probation` on; before that, no result of it is
-// accepted on its word alone. (BOINC asks for ten valid results in a row too: AdaptiveReplication.)
+// After v passed checks and no failed one, the expected probability that the next result is wrong
+// is 1 / (v + 2) (Laplace's rule of succession). With half = 10, reputation falls short of 1 by
+// about ten times this probability. A wallet is *established* from `probation` on; before, none of
+// its results is accepted on its word alone. (BOINC, too, asks for ten valid results in a row:
+// AdaptiveReplication.)
 //
 // Pure. Memory: one record for each wallet that ever did something.
 #pragma once
@@ -48,8 +49,8 @@ class ReputationBook {
 
   // Adds a confirmation with a weight in (0, 1].
   void confirm(const PublicKey& worker, double weight, UnixMillis now);
-  // The worker was outvoted in a vote that proves little: its record starts again, but it is not
-  // suspended.
+  // Call it when the worker was outvoted in a vote that proves little: its record starts again, but
+  // it is not suspended.
   void doubt(const PublicKey& worker, UnixMillis now);
   void convict(const PublicKey& worker, UnixMillis now);
   // Ends the worker's suspension and takes its conviction back; the verified evidence stays lost.
@@ -63,9 +64,9 @@ class ReputationBook {
 
   [[nodiscard]] Record record(const PublicKey& worker) const;
   void restore(const PublicKey& worker, const Record& record);
-  // Returns the workers whose records are worth storing, in the order of their keys: evidence grew
-  // by a tenth and one confirmation since the record was last taken or restored, or was lost. A
-  // crash costs a wallet no more than that growth.
+  // Returns the workers whose records are worth storing, in the order of their keys. These are
+  // records that lost evidence, and records that grew by a tenth and one confirmation since they
+  // were last taken or restored. A crash costs a wallet no more evidence than this growth.
   [[nodiscard]] std::vector<PublicKey> take_moved();
 
   // Returns the evidence that gives a reputation in [0, 1).
@@ -77,8 +78,9 @@ class ReputationBook {
   Record& fade(const PublicKey& worker, UnixMillis now);
 
   const ReputationSettings settings_;
-  std::unordered_map<PublicKey, Record> records_;  // Never iterated, because the order varies.
-  // The evidence when it was last taken. Never iterated, because the order varies.
+  std::unordered_map<PublicKey, Record> records_;  // The order varies: never iterated.
+  // The evidence when it was last taken. Never iterated, because the order of an unordered map may
+  // vary.
   std::unordered_map<PublicKey, double> taken_;
   std::set<PublicKey> moved_;
 };

@@ -1,4 +1,4 @@
-// Reputation is slow to earn, fades, and is lost at once.
+// Tests that reputation is slow to earn, fades, and is lost at once.
 #include "decisions/trust/reputation.h"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ AuditWanted& ResultChecks::sample(const TaskId& task, const Hash& root, const Pu
   open.stage = Stage::auditing;
   open.root = root;
   open.suspect = suspect;
-  // Groups of steps are no parts: a task that is not cut has one part.
+  // A job with groups of steps is not cut into parts, so that a task has one part.
   const std::uint32_t parts =
       open.rates.audit > 0 && terms.groups == 1
           ? open.rates.parts
@@ -95,9 +95,9 @@ void ResultChecks::dispute(const TaskId& task, RefereePass& pass) {
   const std::uint32_t samples = open.samples;
   AuditWanted& wanted = sample(task, first.root, first.workers.front(), pass);
   wanted.dispute = true;
-  wanted.groups.clear();  // The accuser computed all steps.
+  wanted.groups.clear();  // The results differ: steps alone decide nothing.
   if (accused && groups.size() == 1) {
-    // A root computes the part that the accuser computed: in other parts the result may be right,
+    // A root computes the part that the accuser computed. In other parts the result may be right,
     // and an honest accuser would seem to lie.
     wanted.part = part;
     wanted.samples = samples > 1 ? wanted.parts : 1;

@@ -17,11 +17,12 @@ class ResultChecks {
 
   // Wants at least one part of the result of `suspect` checked by a root, an invited worker or
   // established workers. A newcomer's first results are checked whole; the more of its results a
-  // root has confirmed, the fewer parts are checked. Of a task that is not cut, groups of steps are
-  // drawn in the same way if the worker committed to their roots. The task has a case.
+  // root has confirmed, the fewer parts are checked. A task that is not cut is checked in groups of
+  // steps, drawn in the same way, if the worker committed to their roots. The task has a case.
   AuditWanted& sample(const TaskId& task, const Hash& root, const PublicKey& suspect,
                       RefereePass& pass);
-  // Two established workers agree: a root checks a part, because both workers may be accomplices.
+  // Call it when two established workers agree: a root checks a part, because both workers may be
+  // accomplices.
   void check_pair(const TaskId& task, const Hash& root, const PublicKey& first, RefereePass& pass);
   // Handles results of one task that differ. If exactly one result has the word of workers that
   // decide, it is right; otherwise a root decides, and without a root trusted workers compute the

@@ -1,5 +1,5 @@
-// Tests which parts of a result are computed again, how many and by whom, and which part is chosen
-// if results differ.
+// Tests which and how many parts of a result are computed again, by which workers, and which part
+// is chosen if results differ.
 #include "decisions/trust/result_checks.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the referee wants done (rulings), and what it is told of the checks that it wanted.
+// The rulings of the referee, and the outcomes of checks that are reported to it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace weft::trust {
 
-// Compute part `part` of `parts` (audit.h) of the task again, on a worker other than `suspect`:
-// audited().
+// Have part `part` of `parts` (audit.h) of the task computed again, by a worker other than
+// `suspect`. The outcome is reported with Referee::audited().
 struct AuditWanted {
   TaskId task;
   PublicKey suspect;
@@ -23,22 +23,23 @@ struct AuditWanted {
   Hash root;
   std::uint32_t part = 0;
   std::uint32_t parts = 1;
-  // Whether trusted workers alone may do it: of a newcomer's result.
+  // True if only trusted workers may audit, because the result is a newcomer's.
   bool trusted_only = false;
-  // The results differ, and only a root can say which is right.
+  // True if the task's results differ, so that only a root can say which one is right.
   bool dispute = false;
   std::vector<Hash> rivals = {};  // The other results of the task.
-  // How many parts a root computes, `part` the first of them.
+  // The number of parts that a root computes; `part` is the first of them.
   std::uint32_t samples = 1;
-  // The groups of steps that a root computes from the states before them, in order. They are drawn
-  // from the roots to which the suspect committed (step_draw.h). Empty: steps are not checked
-  // apart. Workers that check the result compute all of it.
+  // The groups of steps that a root computes, in order, each from the state before it. They are
+  // drawn from the roots to which the suspect committed (step_draw.h). If it is empty, steps are
+  // not checked separately. Workers other than roots compute the whole result.
   std::vector<std::uint32_t> groups = {};
   std::vector<PublicKey> except = {};  // Workers that have checked it already.
-  // Only a root does it. Where none can, the audit has failed, and what was decided stands.
+  // True if only a root may audit. If no root can, the audit fails, and the earlier decision
+  // stands.
   bool by_root = false;
 };
-// `worker` was wrong: `penalty` of its stake is to be slashed (as much of it as there is).
+// `worker` was wrong: slash `penalty` of its stake, or the whole stake if it is smaller.
 struct Convicted {
   TaskId task;
   PublicKey worker;
@@ -46,21 +47,22 @@ struct Convicted {
   MicroCredits value = 0;
   std::string reason;
 };
-// A root found `suspect` wrong in `part` of an accepted task: have `count` established workers of
-// its vendor compute that part, each of an owner of its own that is not in `except`, and compare it
-// with the accepted result: polled(), once for each of them; a worker that is missing has failed.
+// A root found `suspect` wrong in `part` of an accepted task. Have `count` established workers of
+// its vendor compute this part and compare it with the accepted result; they have different owners,
+// none of them in `except`. Report each outcome with Referee::polled(); for a worker that is
+// missing, the outcome is `failed`.
 struct PollWanted {
   TaskId task;
   PublicKey suspect;
-  Hash root;  // Its result's.
+  Hash root;  // The suspect's.
   Part part;
   std::string vendor;
   std::uint32_t count = 0;
-  std::vector<PublicKey> except = {};  // Owners.
+  std::vector<PublicKey> except = {};  // Owners that are not asked.
 };
-// A root found a result of `worker` wrong on two devices, in a job of `client`'s (an owner). Whose
-// fault it was is not known yet: what it was paid for is to be computed again as if it had been
-// convicted (suspects.h), and costs it nothing.
+// A root found a result of `worker` wrong on two devices, in a job of the owner `client`. It is not
+// known yet if the worker or its device is at fault. The worker's paid tasks are to be computed
+// again as after a conviction (suspects.h), at no cost to the worker.
 struct Suspected {
   TaskId task;
   PublicKey worker;
@@ -72,31 +74,32 @@ using Ruling = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed,
 enum class AuditOutcome : std::uint8_t {
   agrees,
   differs,
-  failed,  // No worker was found to do it, or the worker did not open its commitment.
+  failed,  // No worker did the audit, or the commitment was not opened.
 };
 
 // The worker that did an audit.
 enum class Auditor : std::uint8_t {
-  worker,       // One of the network: its level says what that is worth.
+  worker,       // A worker of the network, of any level.
   coordinator,  // The coordinator's verifier: a root.
 };
 
-// What a root saw besides the outcome.
+// The devices with which a root checked the result.
 enum class Devices : std::uint8_t {
-  one,      // It has one, or only one of them can run the part.
-  two,      // Two devices with different drivers computed the same.
-  divided,  // They did not: the part says nothing of the worker.
+  one,      // The root has one device, or only one can run the part.
+  two,      // Two devices with different drivers got equal values.
+  divided,  // Two devices got different values, so no worker is at fault.
 };
-// What a root refutes where it differs.
+// What a root has found wrong.
 enum class Refuted : std::uint8_t {
-  result,  // Bytes of it, and so each result with this root.
-  steps,   // What its worker said of its own steps. Others may have the same root and be right.
+  result,  // Bytes of the result, so that each result with this root is wrong.
+  steps,   // The worker's roots of steps. Other results with this root may be right.
 };
 struct Finding {
   Devices devices = Devices::one;
   std::string vendor = {};        // The vendor of the device that decided.
-  std::optional<Part> part = {};  // One in which the result that it was asked about is wrong.
-  // Results that it refutes by confirming that one, each with a part in which it differs.
+  std::optional<Part> part = {};  // A part in which the checked result is wrong.
+  // Results that are refuted because the checked result is right, each with a part in which it
+  // differs.
   std::vector<std::pair<Hash, Part>> rivals = {};
   Refuted refuted = Refuted::result;
 };

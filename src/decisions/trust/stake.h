@@ -5,13 +5,13 @@
 //
 //   EV(s) = v * s * (1 - d(s)) - S * d(s)
 //
-// This formula counts all the pay for the wrong parts as the cheat's gain, and only the stake as
+// This formula counts all the pay for the wrong parts as the cheat's gain, and only the stake S as
 // its loss. With
 //
 //   S = v * max(1, margin * max over s of s * (1 - d(s)) / d(s))       s = 1/parts, 2/parts, ... 1
 //
-// EV(s) is negative for every s at every reputation, whatever the wallet does at other times and
-// however many tasks it holds at once, because each task has a stake of its own.
+// EV(s) is negative for every s at every reputation. It does not matter what else the wallet does
+// or how many tasks it holds at once, because each task has its own stake.
 #pragma once
 
 #include <map>
@@ -32,8 +32,8 @@ inline constexpr double stake_margin = 2;
 [[nodiscard]] double expected_value(const CheckRates& rates, double wrong_share, double stake,
                                     double collusion);
 
-// The locked stakes. The ledger has the whole stake of a wallet (stake:KEY); the difference is
-// free.
+// The locked stakes. The ledger has the whole stake of a wallet (stake:KEY); the part that is not
+// locked is free.
 class StakesAtRisk {
  public:
   // Locks `amount`. Returns false and locks nothing if `held` minus the locked stakes is less than
@@ -49,7 +49,7 @@ class StakesAtRisk {
     MicroCredits sum = 0;
     std::map<TaskId, MicroCredits> tasks;
   };
-  std::unordered_map<PublicKey, Wallet> wallets_;  // Never iterated, because the order varies.
+  std::unordered_map<PublicKey, Wallet> wallets_;  // The order varies: never iterated.
 };
 
 }  // namespace weft::trust

@@ -75,7 +75,8 @@ bool Standing::take_whole_check(const PublicKey& worker) {
   return true;
 }
 
-// Passes are counted up to newcomer_leases_max; more would change nothing.
+// Passed samples are counted up to newcomer_leases_max, because the limit of leases does not grow
+// beyond it.
 void Standing::sample_passed(const PublicKey& worker) {
   std::uint32_t& passes = passes_[worker];
   if (passes >= settings_.newcomer_leases_max) return;

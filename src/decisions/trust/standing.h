@@ -1,5 +1,5 @@
-// The level of trust of each worker (levels.h), and how closely its results are checked. Standing
-// holds what is known of wallets beyond any one job.
+// The level of trust of each worker (levels.h), and how closely its results are checked. It holds
+// the facts about wallets that outlive a job.
 //
 // Pure: the time is passed in. Not safe to share between threads. Memory: a few numbers for each
 // wallet that ever handed in a result.
@@ -27,8 +27,8 @@ class Standing {
   explicit Standing(const RefereeSettings& settings)
       : settings_(settings), book_(settings.reputation) {}
 
-  // `at_hand` returns true if the coordinator has a root of its own at hand: its verifier. Without
-  // `at_hand` there is no such root.
+  // Sets the function that returns true if the coordinator has its own root, the verifier, at hand.
+  // Without a function there is no such root.
   void set_root_at_hand(std::function<bool()> at_hand) { root_at_hand_ = std::move(at_hand); }
   [[nodiscard]] bool root_at_hand() const { return root_at_hand_ && root_at_hand_(); }
   // True if workers of all levels count alike (Defences::newcomers_decide_nothing is off).
@@ -40,8 +40,8 @@ class Standing {
   // True if the agreement of these workers decides: one of them is the operator's, or two are
   // established and have different owners.
   [[nodiscard]] bool decides(std::span<const PublicKey> workers, UnixMillis now) const;
-  // True if decides() is and no check by a root is due: two established workers do not settle a
-  // task if a root is at hand to check them.
+  // True if these workers decide (see decides()) and no check by a root is due. If a root is at
+  // hand, two established workers do not settle a task, because the root checks them.
   [[nodiscard]] bool settles(std::span<const PublicKey> workers, UnixMillis now) const;
   // True if one of these workers is the operator's, has an owner other than the suspect's, and has
   // a device of the suspect's vendor.
@@ -51,8 +51,8 @@ class Standing {
 
   // Returns the number of leases with undecided results that a worker may hold.
   [[nodiscard]] std::uint32_t leases_max(const PublicKey& worker, UnixMillis now) const;
-  // Returns the share of the worker's next result that a root computes again, if the result can be
-  // cut into parts so small.
+  // Returns the share of the worker's next result that a root computes again. A result that cannot
+  // be cut so finely is checked in larger parts.
   [[nodiscard]] double sample_share(const PublicKey& worker, UnixMillis now) const;
   // True if a root found a result of the worker wrong recently: its next results are checked whole,
   // and its pay is held.
@@ -60,22 +60,22 @@ class Standing {
     return !trusts_heads() && whole_checks_.contains(worker);
   }
   // True if a root ever found a result or a step of the worker wrong. Steps of such a worker are
-  // not checked apart: its results are checked whole or in parts, so that wrong steps of right
-  // results cost the verifier one watch, and not one after the other.
+  // not checked separately: its results are checked whole or in parts, so that a worker with right
+  // results and wrong steps is watched once, and not again and again.
   [[nodiscard]] bool has_mistakes(const PublicKey& worker) const {
     return mistakes_.contains(worker);
   }
-  // True if the worker is watched, so that its next result is checked whole. Uses up one of the
-  // checks.
+  // True if the worker is watched, so that its next result is checked whole. Each such call uses up
+  // one of the worker's whole checks.
   [[nodiscard]] bool take_whole_check(const PublicKey& worker);
 
-  // A root has confirmed a result of the worker.
+  // Call it when a root has confirmed a result of the worker.
   void sample_passed(const PublicKey& worker);
-  // A result of the worker was refused or found wrong.
+  // Call it when a result of the worker was refused or found wrong.
   void sample_failed(const PublicKey& worker);
-  // A root found a result of the worker wrong. The worker's next results are then checked whole,
-  // and their number doubles with each further wrong result. No worker is convicted by this alone,
-  // because the fault may be its device's.
+  // Call it when a root found a result of the worker wrong. The worker's next results are then
+  // checked whole; the number of these checks doubles with each further wrong result. The worker is
+  // not convicted by this alone, because its device may be at fault.
   void watch(const PublicKey& worker);
   // The state of a worker that is stored and restored.
   struct Watch {
@@ -93,7 +93,8 @@ class Standing {
   [[nodiscard]] const ReputationBook& book() const { return book_; }
   [[nodiscard]] Admissions& admissions() { return admissions_; }
   [[nodiscard]] const Admissions& admissions() const { return admissions_; }
-  [[nodiscard]] Evidence& evidence() { return evidence_; }  // For the caller to store and restore.
+  // Not const: the caller stores and restores it.
+  [[nodiscard]] Evidence& evidence() { return evidence_; }
 
  private:
   const RefereeSettings& settings_;
@@ -102,8 +103,10 @@ class Standing {
   Evidence evidence_;
   std::function<bool()> root_at_hand_;
   std::unordered_map<PublicKey, std::uint32_t> passes_;  // Passed samples in a row; never iterated.
-  std::unordered_map<PublicKey, std::uint32_t> whole_checks_;  // Checks to come; never iterated.
-  std::unordered_map<PublicKey, std::uint32_t> mistakes_;      // Found by a root; never iterated.
+  // Whole checks still to come; never iterated.
+  std::unordered_map<PublicKey, std::uint32_t> whole_checks_;
+  // Mistakes found by a root; never iterated.
+  std::unordered_map<PublicKey, std::uint32_t> mistakes_;
   std::set<PublicKey> changed_watches_;
 };
 

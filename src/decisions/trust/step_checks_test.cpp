@@ -1,5 +1,6 @@
-// A worker that commits to the roots of its steps before the draw is checked in drawn groups of
-// steps. Tests which groups are drawn, on what the draw depends, and what silence costs.
+// Tests the checks of drawn groups of steps, for a worker that commits to the roots of its steps
+// before the draw: which groups are drawn, on which data the draw depends, and what it costs to
+// send no roots or states.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ class StepChecksTest : public testing::Test {
     referee->standing().book().restore(part_worker(50),
                                        {.verified = 1000, .updated = part_now, .wrong = 0});
   }
-  // Gives a newcomer so many confirmed results.
+  // Gives a newcomer this number of confirmed results.
   void confirm(std::uint8_t worker, std::uint32_t results) {
     for (std::uint32_t i = 0; i < results; ++i)
       referee->standing().book().confirm(part_worker(worker), 1, part_now);
@@ -105,7 +106,7 @@ TEST_F(StepChecksTest, OtherRootsGiveAnotherDrawAndTheSameRootsTheSame) {
   const auto first = drawn(0, 1, roots_with(3, 0));
   std::set<std::vector<std::uint32_t>> seen;
   for (std::uint8_t changed = 0; changed < 20; ++changed) {
-    open();  // The coordinator begins again.
+    open();  // The coordinator starts again.
     confirm(1, 100);
     seen.insert(drawn(0, 1, roots_with(3, changed)));
   }
@@ -245,7 +246,8 @@ TEST_F(StepChecksTest, SilenceOfAWorkerThatIsNotCheckedIsNothing) {
   EXPECT_TRUE(referee->audit_wanted(part_task(0)));
 }
 
-// How many of so many results of an established worker are checked, and how many of these whole.
+// The number of an established worker's results that are checked, and of those that are checked
+// whole.
 struct Seen {
   std::uint32_t checked = 0;
   std::uint32_t whole = 0;

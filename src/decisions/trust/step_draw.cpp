@@ -19,8 +19,8 @@ Hash committed_steps(std::span<const Hash> before, const Hash& result) {
 std::vector<std::uint32_t> drawn_groups(const Committed& of_result, std::uint32_t of,
                                         std::uint32_t count, const Secret& secret) {
   check(count > 0 && count <= of, "as many groups are drawn as there are, at most");
-  // A draw's message has one fixed length (draw.h), so that the roots stand in the worker's place,
-  // together with the worker.
+  // A draw's message has a fixed length (draw.h), so the hash of the worker's key and the roots
+  // takes the place of the key.
   ByteVector both;
   append(both, of_result.worker.bytes);
   append(both, of_result.steps.bytes);

@@ -1,6 +1,7 @@
 // Draws the groups of steps of a result that are checked. A worker commits to the root of its state
-// after each group before the draw is made, and the draw depends on all of these roots: a worker
-// that knows which groups of an earlier attempt were drawn learns nothing about the next one.
+// after each group before the draw is made, and the draw depends on all of these roots. A worker
+// that knows which groups of an earlier attempt were drawn therefore learns nothing about the next
+// draw.
 //
 // The same roots give the same groups, also after a restart. Pure.
 #pragma once
@@ -14,14 +15,15 @@
 
 namespace weft::trust {
 
-// The digest of all roots of a result: `before` are those after each group but the last, `result`
-// is the result's own. Zeros if `before` is empty: the worker committed to no steps.
+// The digest of all roots of a result: `before` has the roots after each group except the last,
+// `result` is the root of the result. Zeros if `before` is empty, because the worker then committed
+// to no steps.
 [[nodiscard]] Hash committed_steps(std::span<const Hash> before, const Hash& result);
 
 struct Committed {
   TaskId task;
   PublicKey worker;
-  Hash steps;  // committed_steps().
+  Hash steps;  // By committed_steps().
 };
 
 // Draws `count` different groups of `of`, in order. `count` is from 1 to `of`.

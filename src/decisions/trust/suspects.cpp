@@ -12,8 +12,8 @@ bool Suspects::suspect(const PublicKey& worker, const PublicKey& client, UnixMil
     begin(its, worker, limits_.suspect_tasks_max, now);
     return true;
   }
-  // Workers wait only for suspects that are under way, because only these give room back; spent
-  // room stays spent for a day.
+  // A worker waits only if another suspect of the client is under way, because only its end may
+  // free room. Room that is used up by right tasks stays used up for a day.
   if (std::ranges::any_of(its.spent, &Spent::open) && its.waiting.size() < limits_.waiting_max &&
       !std::ranges::contains(its.waiting, worker))
     its.waiting.push_back(worker);

@@ -3,14 +3,14 @@
 //
 // If a root finds a result wrong on two devices, the worker of the result is a suspect. It may take
 // long until the cause is known (referee.h, polls), and meanwhile the worker could leave with its
-// pay. Computing its tasks again convicts no worker and costs only the verifier's time. A client
-// whose job differs by device could spend that time on honest workers again and again. Each client
-// therefore has a daily limit on the tasks that were computed again because of its jobs and were
-// all right. If a recheck finds a wrong task, or the suspect is convicted, the cost of the recheck
-// is given back to the client.
+// pay. Computing its tasks again convicts no worker and costs only the verifier's time. But a
+// client whose job differs by device could make the verifier spend this time on honest workers
+// again and again. Therefore each client has a daily limit on the tasks that were computed again
+// because of its jobs and were all right. If a recheck finds a wrong task, or the suspect is
+// convicted, the recheck no longer counts towards the client's limit.
 //
-// Pure. Bounds: a client has tasks_max / suspect_tasks_max suspects at a time under way, and
-// waiting_max more that wait for them.
+// Pure. Bounds: for each client, tasks_max / suspect_tasks_max suspects are under way at a time,
+// and waiting_max more wait for them.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +37,19 @@ class Suspects {
 
   explicit Suspects(SuspectLimits limits = {}) : limits_(limits) {}
 
-  // A root found a result of `worker` wrong in a job of `client` (an owner). Returns true if the
-  // worker's tasks are to be computed again now; false if they already are, or if the client's
-  // limit is used up.
+  // Call it when a root found a result of `worker` wrong in a job of `client` (an owner). Returns
+  // true if the worker's tasks are to be computed again now; false if they already are, or if the
+  // client's limit is used up.
   [[nodiscard]] bool suspect(const PublicKey& worker, const PublicKey& client, UnixMillis now);
   struct Next {
     PublicKey worker;
     PublicKey client;
   };
-  // The `tasks` tasks of the worker were computed again. Returns the workers that waited for this
-  // and are to follow.
+  // Call it when the worker's tasks, of which there were `tasks`, were computed again. Returns the
+  // workers that waited for this and whose tasks are to be computed next.
   [[nodiscard]] std::vector<Next> computed(const PublicKey& worker, std::uint32_t tasks,
                                            bool some_wrong, UnixMillis now);
-  // The worker was convicted, so that the client's job was not the cause of the wrong result.
+  // Call it when the worker was convicted: the client's job was not the cause of the wrong result.
   void convicted(const PublicKey& worker);
 
   [[nodiscard]] bool is_open(const PublicKey& worker) const;

@@ -1,6 +1,6 @@
-// A worker whose result was found wrong has its paid tasks computed again before it is known
-// whether the worker or its device was the cause. A client whose job differs by device gets few
-// such rechecks.
+// Tests that the paid tasks of a worker with a wrong result are computed again before it is known
+// whether the worker or its device was the cause, and that a client whose job differs by device
+// gets few such rechecks.
 #include "decisions/trust/suspects.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,8 @@ TEST(Suspects, ThatWereRightUseAClientsShareUpForADay) {
   EXPECT_TRUE(suspects.suspect(numbered(5), client, moment + Suspects::day));
 }
 
-// If such suspects used up the client's limit, cheats could use it up before they cheat the client.
+// If suspects that were really wrong used up the client's limit, cheats could use it up first, and
+// then cheat the client.
 TEST(Suspects, ThatWereWrongOrAreConvictedOrHadNoPaidTasksUseNothingUp) {
   Suspects suspects(limits);
   for (int round = 0; round < 20; ++round) {

@@ -1,5 +1,5 @@
-// A table of the tasks of running jobs that need more than a plain quorum: the checks of each task
-// that are under way, and the findings of checks. The parts of the referee decide what follows.
+// A table of the tasks of running jobs that need more than a plain quorum: their checks that are
+// under way, and the findings of checks. The parts of the referee decide what follows.
 //
 // Not safe to share between threads. Memory: a case for each open task that was leased to a worker
 // alone, is checked or is disputed.
@@ -25,7 +25,7 @@ struct TaskCase {
   PublicKey worker;  // The worker that had the first lease.
   MicroCredits value = 0;
   CheckRates rates;
-  Hash root;  // The root of the result, once it has come.
+  Hash root;  // The root of the result, if it has arrived.
   std::optional<PublicKey> accuser;
   // The worker whose result is audited.
   PublicKey suspect = {};
@@ -63,8 +63,8 @@ class TaskCases {
   // Returns nullptr if the task has no case.
   [[nodiscard]] TaskCase* case_of(const TaskId& task);
   [[nodiscard]] const TaskCase* case_of(const TaskId& task) const;
-  // Returns the case of a task, whose job must be known. If the task has no case, one is made for
-  // this worker, whose result comes together with others.
+  // Returns the case of a task, whose job must be known. If the task has no case, one is made, with
+  // `worker` as its first worker.
   [[nodiscard]] TaskCase& case_for(const TaskId& task, const PublicKey& worker);
 
  private:

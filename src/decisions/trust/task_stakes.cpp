@@ -7,7 +7,7 @@
 namespace weft::trust {
 namespace {
 
-// The id under which a mismatch is locked, beside the lock of the task itself.
+// The id under which the stake for a mismatch is locked, next to the lock for the task itself.
 TaskId mismatch_of(const TaskId& task) { return {.job = task.job, .index = ~task.index}; }
 
 }  // namespace
@@ -17,8 +17,8 @@ CheckRates TaskStakes::rates(const PublicKey& worker, const JobTerms& terms, Uni
   CheckRates rates = rates_at(standing_.book().reputation(worker, now),
                               std::max(terms.parts, groups), terms.audit, settings_.checks);
   if (standing_.trusts_heads()) return rates;
-  // If a part is at most a 32nd of the work (1 / audit_parts_max), a part of every result is
-  // audited, and replicas are drawn at the floor rate only.
+  // A part of every result is audited, if a part is at most a 32nd of the work (1 /
+  // audit_parts_max). Replicas are then drawn at the floor rate only.
   rates.audit =
       std::max(rates.audit, static_cast<double>(rates.parts) / settings_.checks.audit_parts_max);
   if (rates.audit >= 1) rates.replica = settings_.checks.replica_floor;
@@ -28,7 +28,7 @@ CheckRates TaskStakes::rates(const PublicKey& worker, const JobTerms& terms, Uni
 MicroCredits TaskStakes::at_risk(MicroCredits value, const CheckRates& rates) const {
   const MicroCredits least = stake_for(value, rates, settings_.checks.collusion);
   if (standing_.trusts_heads() || value <= 0) return least;
-  // The chance to find a single wrong part of `parts`. Audits by accomplices do not count.
+  // The probability of finding a single wrong part of `parts`. Audits by accomplices do not count.
   const double found = std::max(rates.audit / rates.parts, settings_.checks.replica_floor) *
                        (standing_.root_at_hand() ? 1 : 1 - settings_.checks.collusion);
   return std::max(least, static_cast<MicroCredits>(
@@ -68,8 +68,8 @@ void TaskStakes::free_mismatches(const PublicKey& worker) {
 MicroCredits TaskStakes::take_penalty(const PublicKey& worker, const TaskId& task,
                                       MicroCredits value, const JobTerms* terms, UnixMillis now) {
   if (const MicroCredits locked = unlock(worker, task); locked > 0) return locked;
-  // The worker did not run the task alone (it was a juror or an auditor, or the task was a trap):
-  // the penalty is the stake as if it had.
+  // The worker did not run the task alone (it was a juror or an auditor, or the task was a trap).
+  // The penalty is the stake that would have been locked if it had run the task alone.
   const JobTerms any{
       .replicas = 2, .audit = 0, .parts = settings_.checks.audit_parts_max, .agree = {}};
   return stake_for(value, rates(worker, terms == nullptr ? any : *terms, now),

@@ -1,6 +1,6 @@
 // The stakes that workers can lose by their tasks. A stake is locked while its worker runs a task
-// alone, and from a mismatch until its cause is known: the worker or its device. stake.h has the
-// formula.
+// alone, and from a mismatch until it is known whether the worker or its device caused it. stake.h
+// has the formula.
 //
 // Pure. Not safe to share between threads.
 #pragma once
@@ -23,14 +23,15 @@ class TaskStakes {
   TaskStakes(const RefereeSettings& settings, const Standing& standing)
       : settings_(settings), standing_(standing) {}
 
-  // Returns the shares of the worker's results in such a job that are checked. `groups` is
-  // JobTerms::groups if the worker commits to its steps, else 1.
+  // Returns the shares of the worker's results that are checked in a job with these terms. `groups`
+  // is JobTerms::groups if the worker commits to its steps, else 1.
   [[nodiscard]] CheckRates rates(const PublicKey& worker, const JobTerms& terms, UnixMillis now,
                                  std::uint32_t groups = 1) const;
-  // Returns the cost of a wrong result that a root finds.
+  // Returns the stake to lock for a task of this value, which the worker loses if a root finds its
+  // result wrong.
   [[nodiscard]] MicroCredits at_risk(MicroCredits value, const CheckRates& rates) const;
-  // True if the worker would run the task alone at a first lease: it is established, not suspended,
-  // and its free stake reaches for a task of this value. `stake` is its whole stake.
+  // True if the worker would run the task alone at a first lease: it is established and not
+  // suspended, and its free stake is enough for a task of this value. `stake` is its whole stake.
   [[nodiscard]] bool reaches(const PublicKey& worker, const JobTerms& terms, MicroCredits value,
                              MicroCredits stake, UnixMillis now, std::uint32_t groups = 1) const;
 
@@ -47,12 +48,12 @@ class TaskStakes {
     return locked_.locked(worker);
   }
 
-  // A root found the result of the worker wrong: `penalty` is locked, even if the worker's stake is
-  // smaller, so that the worker cannot withdraw it.
+  // Call it when a root found the result of the worker wrong. `penalty` is locked, even if the
+  // worker's stake is smaller, so that the worker cannot withdraw it.
   void lock_mismatch(const PublicKey& worker, const TaskId& task, MicroCredits penalty);
   void unlock_mismatch(const PublicKey& worker, const TaskId& task);
-  // The mismatch counts against the worker from now on. Its penalty stays locked, with those of the
-  // worker's other mismatches, until free_mismatches().
+  // Call it when the mismatch begins to count against the worker. Its penalty stays locked, with
+  // the penalties of the worker's other mismatches, until free_mismatches().
   void keep_mismatch(const PublicKey& worker, const TaskId& task);
   [[nodiscard]] bool keeps_mismatch(const PublicKey& worker, const TaskId& task) const;
   void free_mismatches(const PublicKey& worker);
@@ -68,7 +69,8 @@ class TaskStakes {
   const RefereeSettings& settings_;
   const Standing& standing_;
   StakesAtRisk locked_;
-  std::unordered_map<PublicKey, std::vector<TaskId>> kept_;  // Mismatches; never iterated.
+  // Mismatches that count; never iterated.
+  std::unordered_map<PublicKey, std::vector<TaskId>> kept_;
 };
 
 }  // namespace weft::trust

@@ -27,7 +27,7 @@ inline TaskId part_task(std::uint32_t index) {
   return task;
 }
 
-// The referee's tables with one job, of which no task has been decided.
+// The referee's tables with one job, none of whose tasks has been decided.
 struct PartTables : RefereeTables {
   explicit PartTables(RefereeSettings chosen = {}, JobTerms terms = {.replicas = 2, .parts = 32})
       : RefereeTables(chosen, Secret{}) {

@@ -1,9 +1,9 @@
 // Traps: tasks with known answers that are handed out like any other task. A worker that returns
-// another answer is wrong beyond doubt. Traps come from tasks that a root or a jury has decided,
-// and from callers that add tasks with answers of their own. A trap looks like one more replica of
-// a task; a worker that has had the task is never given the trap.
+// another answer is certainly wrong. Traps come from tasks that a root or a jury has decided, and
+// from callers that add tasks with answers that they know. A trap looks like one more replica of a
+// task; a worker that has had the task is never given the trap.
 //
-// Pure. Bounds: at most traps_max traps, of which the oldest is dropped; a trap is spent after
+// Pure. Bounds: at most traps_max traps, of which the oldest is dropped; a trap is used up after
 // workers_max workers.
 #pragma once
 
@@ -21,8 +21,8 @@ struct Trap {
   TaskId task;
   Hash root;  // The root of the right answer.
   MicroCredits value = 0;
-  // The client of the job that the task is from, and the workers that gave the answer. No client:
-  // the operator knows the answer.
+  // The client of the job that the task is from, and the workers that gave the answer. Without a
+  // client, the operator knows the answer.
   std::optional<PublicKey> client = {};
   std::vector<PublicKey> by = {};
 };
@@ -30,8 +30,8 @@ struct Trap {
 class TrapPool {
  public:
   void add(const Trap& trap, const std::vector<PublicKey>& known_to);
-  // Returns a trap that `worker` has not had, and counts it as known to the worker from now on. The
-  // search begins at the place that `random` names.
+  // Returns a trap that `worker` has not had, and counts it as known to the worker from now on.
+  // `random` sets the place in the pool where the search begins.
   [[nodiscard]] std::optional<Trap> take(const PublicKey& worker, std::uint64_t random);
   void remove_job(const JobId& job);
   [[nodiscard]] std::size_t size() const { return entries_.size(); }

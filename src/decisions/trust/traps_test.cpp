@@ -1,4 +1,5 @@
-// A trap is never given to a worker that knows the answer, and the pool stays small.
+// Tests that a trap is never given to a worker that knows the answer, and that the pool stays
+// small.
 #include "decisions/trust/traps.h"
 
 #include <gtest/gtest.h>

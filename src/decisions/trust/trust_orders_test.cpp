@@ -1,5 +1,5 @@
-// Results and receipts shuffled, doubled and lost from one seed: with an honest majority the right
-// root is accepted for every task, exactly once, and only by workers that returned it.
+// Results and receipts are shuffled, duplicated and lost, from one seed. With an honest majority
+// the right root is accepted for every task, exactly once, and only from workers that returned it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,8 @@ TEST(TrustOrders, AnHonestMajorityWinsInEveryOrder) {
     Trust trust;
     JobId job;
     trust.add_job(job, {.replicas = replicas, .agree = {}}, tasks);
-    // At most replicas - 1 workers lie, each in its own way, so that no quorum of liars exists.
+    // At most replicas - 1 workers lie, each with a different root, so that no quorum of liars
+    // exists.
     std::vector<Message> messages;
     for (std::uint8_t worker = 0; worker < workers; ++worker) {
       const bool liar = worker + 1U < replicas;

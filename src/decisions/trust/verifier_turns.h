@@ -1,6 +1,6 @@
 // Shares the time of one verifier between two lines: samples of newcomers and samples of workers
 // with standing. Newcomers' samples are long (a whole result at first), and free wallets can bring
-// any number of them; therefore each line has half of the time while both wait. A line that was
+// any number of them. Therefore each line gets half of the time while both wait. A line that was
 // empty has not saved up time.
 #pragma once
 

@@ -43,8 +43,7 @@ void VoteDecisions::on(const Provisional& provisional, RefereePass& pass) {
     return;
   }
   if (!open.rootless) return parts_.checks.dispute(task, pass);
-  // Asks for one more replica, from a trusted worker, because the results differ and there is no
-  // root.
+  // The results differ and no root can decide: asks for one more replica, from a trusted worker.
   pass.out.emplace_back(NeedReplicas{.task = task, .replicas = tables_.votes.votes(task) + 1});
 }
 
@@ -56,7 +55,7 @@ void VoteDecisions::on_alone(const Provisional& provisional, TaskCase& open, Ref
   const auto compute_twice = [&] {
     parts_.held.vote(task, Stage::replicated, {.quorum = 2, .lead = 2}, pass);
   };
-  // The worker with the lease was convicted since, or another worker was faster.
+  // The worker with the first lease was convicted since then, or another worker was faster.
   if (!audits_only &&
       (worker != open.worker || !tables_.standing.book().established(open.worker, pass.now)))
     return compute_twice();
@@ -70,8 +69,9 @@ void VoteDecisions::on_alone(const Provisional& provisional, TaskCase& open, Ref
   parts_.checks.sample(task, provisional.root, open.worker, pass);
 }
 
-// A result without the roots that its lease asked for is checked whole, and as seldom as any other
-// task of one part. Otherwise its worker would cost the verifier many whole checks.
+// A result without the roots that its lease asked for can only be checked whole. It is checked at
+// the rate of a task with one part, so that a worker that leaves out roots does not cause many
+// whole checks.
 double VoteDecisions::audit_rate(const TaskId& task, const TaskCase& open,
                                  const RefereePass& pass) const {
   const JobTerms& terms = tables_.cases.at(task.job).terms;
@@ -117,8 +117,8 @@ void VoteDecisions::on(const Accepted& accepted, RefereePass& pass) {
   parts_.held.release_if_last(job, pass);
 }
 
-// Makes the task a trap, since its answer is known. If neither a root nor a whole jury agrees, the
-// workers may be accomplices, and the trap would convict a worker that is right.
+// Makes the task a trap, because its answer is known now. This needs the agreement of a root or of
+// a whole jury: if its workers were accomplices, the trap would convict a worker that is right.
 void VoteDecisions::add_trap(const Accepted& accepted, const std::vector<PublicKey>& group,
                              bool by_root) {
   const bool only_roots = tables_.settings.defences.only_roots_convict;
@@ -143,7 +143,7 @@ void VoteDecisions::close(const Accepted& accepted, bool by_root, RefereePass& p
   job.cases.erase(found);
   (void)tables_.stakes.unlock(closed.worker, task);
   parts_.held.leave(task, closed);
-  // No standing follows from a decision of trusted workers without a root.
+  // A decision of trusted workers without a root changes the standing of no auditor.
   if (closed.accuser && (!defences.only_roots_convict || by_root || closed.root_agrees)) {
     const bool suspect_was_right =
         closed.root == accepted.root ||

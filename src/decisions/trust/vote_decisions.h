@@ -33,7 +33,7 @@ class VoteDecisions {
   [[nodiscard]] std::vector<Ruling> run(RefereePass pass);
 
  private:
-  // Handles a result that wins a held ballot, or that would be accepted if its workers decided.
+  // Handles a result that wins a held ballot, or that won the vote without workers that decide.
   void on(const Provisional& provisional, RefereePass& pass);
   void on(const NeedReplicas& need, RefereePass& pass);
   void on(const Accepted& accepted, RefereePass& pass);

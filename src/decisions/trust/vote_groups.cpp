@@ -62,8 +62,8 @@ VoteGroups::Members VoteGroups::all_with(const Hash& root) const {
   for (std::size_t i = 0; i < votes_.replicas.size(); ++i) {
     const HeldReplica& held = votes_.replicas[i];
     if (!held.counts() || !agree(root, held.root)) continue;
-    // A replica with the checked root goes first, because the bytes that were checked are taken,
-    // not bytes that agree with them.
+    // A replica with the checked root goes first: its bytes are accepted, because they were
+    // checked, and not bytes that only agree with them.
     held.root == root ? (void)members.insert(members.begin(), i) : members.push_back(i);
   }
   if (members.empty() || votes_.replicas[members.front()].root != root) return {};

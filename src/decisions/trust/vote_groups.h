@@ -1,5 +1,6 @@
 // Groups the results of one open task that agree by the job's policy. Within a tolerance agreement
-// is not transitive, so that a group has a centre: the replica whose bytes are taken.
+// is not transitive. So each group has a centre, with which all members agree and whose bytes are
+// taken.
 //
 // Pure; a view that is valid as long as the task is open and no result is added or removed.
 #pragma once
@@ -32,20 +33,20 @@ class VoteGroups {
   // quorum: the centre first, then the other members in the order of arrival.
   [[nodiscard]] Members quorum() const;
   // The votes of a ballot: the members of the largest group (the centre first), the size of the
-  // largest group against it, and the number of all votes.
+  // largest other group, and the number of all votes.
   struct Count {
     Members best;
     std::uint32_t rival = 0;
     std::uint32_t votes = 0;
   };
   [[nodiscard]] Count count() const;
-  // Returns all members whose results agree with this root: first a member whose result has the
-  // root itself, then the other members in the order of arrival. Empty if no result has the root.
+  // Returns all members whose results agree with this root: first a member with exactly this root,
+  // then the other members in the order of arrival. Empty if no result has the root.
   [[nodiscard]] Members all_with(const Hash& root) const;
   // Returns the groups of results that agree, the largest group first.
   [[nodiscard]] std::vector<VoteGroup> by_agreement() const;
-  // True if at least two groups have workers that decide. Wallets that cost nothing can differ as
-  // often as they like, which says nothing about the job.
+  // True if at least two groups have workers that decide. A difference between wallets that cost
+  // nothing says nothing about the job.
   [[nodiscard]] bool believed_differ() const;
 
  private:

@@ -61,7 +61,7 @@ void VoteJudge::judge_ballot(const VoteTable::Open& open, std::vector<Decision>&
       count.rival + ballot.lead > best ? count.rival + ballot.lead - best : 0;
   const std::uint32_t wanted = count.votes + rejected + std::max(for_quorum, for_lead);
   if (wanted > voters_max) {
-    // The job does not fail, because further results will decide.
+    // The job does not fail if only undecided wallets differ, because further results will decide.
     if (!groups.believed_differ()) return;
     return fail_job(
         open.task.job,
@@ -81,7 +81,7 @@ void VoteJudge::give_up(const VoteTable::Open& open, std::uint32_t lead_min,
     const auto best = static_cast<std::uint32_t>(count.best.size());
     if (best > 0 && best >= count.rival + lead_min)
       return conclude(open, std::move(count.best), out);
-    // The job fails only if results differ. Too few results that agree are no failure.
+    // The job fails only if results differ. If all results agree and are too few, it does not fail.
     if (count.rival > 0 && groups.believed_differ())
       fail_job(open.task.job,
                weft::format("replicas differ: task {} has {} results, {} against {}, "
@@ -91,7 +91,7 @@ void VoteJudge::give_up(const VoteTable::Open& open, std::uint32_t lead_min,
     return;
   }
   const std::uint32_t counted = open.votes.counting();
-  // The job does not fail if there are merely too few results, or if they do not differ.
+  // The job fails only if the quorum's number of results is there and they differ.
   if (counted < open.policy.replicas || !groups.believed_differ()) return;
   fail_job(open.task.job,
            weft::format("replicas differ: task {} has {} results of which no {} "

@@ -1,5 +1,5 @@
-// Decides what follows from the results of an open task: the task is accepted, it wants further
-// replicas, its job has failed, or nothing follows. If the task has a ballot, the ballot decides
+// Decides what follows from the results of an open task: the task is accepted, it needs further
+// replicas, its job has failed, or nothing changes. If the task has a ballot, the ballot decides
 // instead of the job's quorum.
 //
 // Pure. A decision that ends the task or its job removes it from the table.
@@ -24,7 +24,7 @@ class VoteJudge {
   VoteJudge(VoteTable& table, AcceptanceCounts& counts) : table_(table), counts_(counts) {}
 
   void judge(const VoteTable::Open& open, std::vector<Decision>& out);
-  // No further worker can be asked: a lead of `lead_min` is enough for a ballot.
+  // Call it when no further worker can be asked: a lead of `lead_min` is then enough for a ballot.
   void give_up(const VoteTable::Open& open, std::uint32_t lead_min, std::vector<Decision>& out);
   // True if the job's own quorum would have decided by now.
   [[nodiscard]] static bool policy_decides(const VoteTable::OpenView& open);

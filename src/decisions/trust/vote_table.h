@@ -1,5 +1,5 @@
-// The jobs, the accepted tasks of each, and the results of open tasks. An accepted task has no
-// results here any more, and never opens again.
+// The jobs, their accepted tasks, and the results of open tasks. An accepted task has no results
+// here any more, and never opens again.
 //
 // Pure. Memory: a bit for each task of a job, and the results of each task until it is accepted.
 #pragma once
@@ -19,7 +19,7 @@ struct HeldReplica {
   PublicKey worker;
   std::uint32_t attempt = 0;
   Hash root;
-  Hash steps = {};  // Replica::steps.
+  Hash steps = {};  // See Replica::steps.
   bool covered = false;
   bool rejected = false;  // Found wrong or lost; its worker is not asked again.
   [[nodiscard]] bool counts() const { return covered && !rejected; }
@@ -30,7 +30,7 @@ struct TaskVotes {
   std::vector<HeldReplica> replicas;  // In the order of arrival.
   std::uint32_t wanted = 0;
   std::optional<Ballot> ballot;
-  bool provisional = false;  // Provisional was reported.
+  bool provisional = false;  // True if Provisional was reported.
 
   [[nodiscard]] std::uint32_t covered() const;  // Including rejected ones.
   [[nodiscard]] std::uint32_t counting() const;
@@ -65,7 +65,8 @@ class VoteTable {
   // Returns the open tasks of a known job in the order of their indexes.
   [[nodiscard]] std::vector<TaskId> open_tasks(const JobId& job) const;
 
-  // Marks the task as accepted, which it must not be yet, and returns its votes, which are removed.
+  // Marks the task as accepted, removes its votes and returns them. The task must not be accepted
+  // yet.
   TaskVotes settle(const TaskId& task);
   [[nodiscard]] bool is_accepted(const TaskId& task) const;
   [[nodiscard]] std::uint32_t accepted_count(const JobId& job) const;

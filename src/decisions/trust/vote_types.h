@@ -19,11 +19,12 @@ using Agree = std::function<bool(const TaskId& task, const Hash& a, const Hash& 
 
 struct Policy {
   std::uint32_t replicas = 1;  // Size of the quorum.
-  // Replicas in all if they disagree. 0: 2 * replicas - 1, so that a majority decides.
+  // Limit of replicas if results disagree. 0: 2 * replicas - 1, so that a majority decides.
   std::uint32_t replicas_max = 0;
   Agree agree;  // Empty: roots must be equal.
   // Returns true if the agreement of these workers decides. Empty: agreement always decides. If it
-  // does not, a result that would be accepted is Provisional, until a ballot names the winner.
+  // does not decide, a result that would be accepted is Provisional, until a ballot names the
+  // winner.
   std::function<bool(std::span<const PublicKey> workers)> decides = {};
 };
 
@@ -32,8 +33,8 @@ struct Replica {
   PublicKey worker;
   std::uint32_t attempt = 0;
   Hash root;
-  // The digest of the roots of all groups of steps (committed_steps()); zeros: the worker gave
-  // none.
+  // The digest of the roots of all groups of steps (committed_steps()); zeros if the worker gave no
+  // roots.
   Hash steps = {};
 };
 
@@ -42,9 +43,8 @@ struct Replica {
 struct Ballot {
   std::uint32_t quorum = 1;
   std::uint32_t lead = 1;
-  bool held =
-      false;  // A winner is Provisional, not Accepted, until a ballot that is not held is set.
-  // Results that agree with this root are accepted, because it was checked by other means.
+  bool held = false;  // If true, a winner is only Provisional.
+  // If set, results that agree with this root are accepted, because it was checked by other means.
   std::optional<Hash> winner = {};
 };
 
@@ -57,15 +57,17 @@ struct Claim {
 
 // --- Decisions ---
 
-// A replica has a result and a receipt: the worker has done its part (scheduler: counted()).
+// A replica has a result and a receipt, so that its worker has done its part (scheduler:
+// counted()).
 struct Counted {
   TaskId task;
   PublicKey worker;
   std::uint32_t attempt = 0;
 };
-// The task is decided. `root` is that of the accepted bytes, which `worker` delivered: the replica
-// that is within tolerance of all others of the quorum, or the smallest root among several. The
-// workers in `agreeing` are paid: Policy::replicas of them, or fewer if a ballot took fewer.
+// The task is decided. `root` is the root of the accepted bytes, which `worker` delivered. Their
+// replica agrees within the tolerance with all others of the quorum; if several do, the one with
+// the smallest root is taken. The workers in `agreeing` are paid: Policy::replicas of them, or
+// fewer if a ballot took fewer.
 struct Accepted {
   TaskId task;
   Hash root;
@@ -75,26 +77,28 @@ struct Accepted {
   // keys.
   std::vector<PublicKey> jurors = {};
 };
-// A held ballot is decided for now, or a result would be accepted if its workers decided. Reported
-// once after each set_ballot(), clear_ballot() or reject().
+// A held ballot has a winner so far, or the quorum is reached by workers that do not decide.
+// Reported once after each set_ballot(), clear_ballot() or reject().
 struct Provisional {
   TaskId task;
   Hash root;
   std::vector<PublicKey> agreeing;  // In the order of arrival.
 };
-// A replica is not accepted and not paid. Its lease, if there still is one, has failed (scheduler:
-// failed() with data_loss, whose not_found may be ignored).
+// A replica is not accepted and not paid. Its lease, if it is still open, has failed. The caller
+// tells the scheduler with failed() and data_loss, and may ignore its not_found.
 struct Refused {
   TaskId task;
   PublicKey worker;
   std::uint32_t attempt = 0;
   std::string reason;
   bool wrong = false;  // The result differs from the accepted one.
-  // If `wrong`: how many more results agree with the accepted one than with this one.
+  // If `wrong`: the number of results that agree with the accepted one, minus the number of those
+  // that agree with this one.
   std::uint32_t margin = 0;
   Hash root = {};
 };
-// The task wants `replicas` in all, counting those that it has (scheduler: want_replicas()).
+// The task needs `replicas` replicas in all, including those that it has (scheduler:
+// want_replicas()).
 struct NeedReplicas {
   TaskId task;
   std::uint32_t replicas = 0;

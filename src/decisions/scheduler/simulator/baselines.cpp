@@ -144,7 +144,7 @@ class Queue {
   const Baseline baseline_;
   const Scenario& setup_;
   std::vector<std::vector<Running>> machines_;
-  std::vector<std::uint32_t> left_;  // Tasks that are left of each job.
+  std::vector<std::uint32_t> left_;  // Remaining tasks of each job.
   std::list<Task> waiting_;
   double time_ = 0;
   Log log_;

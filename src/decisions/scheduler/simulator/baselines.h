@@ -1,6 +1,6 @@
-// Runs one load under the two best-known schedulers, to compare ours with them: one queue in order
-// of arrival, for shared workers (Sharing::sliced) without latency, and tasks of one replica. It
-// shares no code with our scheduler.
+// Runs one load under the two best-known schedulers, to compare ours with them. Each has one queue
+// in order of arrival, for shared workers (Sharing::sliced) without latency, and tasks of one
+// replica. No code is shared with our scheduler.
 #pragma once
 
 #include "decisions/scheduler/simulator/simulator.h"
@@ -9,7 +9,7 @@ namespace weft::scheduler::simulator {
 
 enum class Baseline : std::uint8_t {
   fifo,  // Strictly in order: a task that does not fit delays all tasks after it.
-  // The first task that does not fit has a reservation. Later tasks go ahead if that does not delay
+  // The first task that does not fit has a reservation. Later tasks go first if they do not delay
   // it.
   easy,
 };

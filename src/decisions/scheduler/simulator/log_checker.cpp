@@ -41,7 +41,7 @@ Report check_log(const Scenario& setup, const Log& log) {
     }
     ++report.leases;
     if (!started[start.job].insert(start.index).second)
-      continue;  // A copy of a task, which had its turn already.
+      continue;  // A copy of a task that was leased before.
     const SimulatedJob& job = setup.jobs[start.job];
     auto& of_client = open[job.client];
     const auto inverted = [&](const auto& entry) {

@@ -8,9 +8,9 @@ namespace weft::scheduler::simulator {
 
 struct Report {
   std::uint64_t leases = 0;
-  // The number of leases that were given although another job of the same client, with a better
-  // place in the queue (score.h), had a task to give that asks for no more memory and no more time.
-  // A worker with room for the leased task had room for that task too, whatever was reserved there.
+  // The number of leases that were given out of turn: another job of the same client, with a better
+  // place in the queue (score.h), had a task to give that needs no more memory and no more time. A
+  // worker with room for the leased task had room for that task, too, whatever was reserved on it.
   std::uint64_t inversions = 0;
   std::uint64_t unfinished = 0;  // The number of unfinished jobs.
   double wait_mean = 0;          // Seconds until a job's first task was leased.

@@ -1,4 +1,4 @@
-// The checker finds the faults in logs that are made by hand.
+// Tests that the checker finds the faults in logs that are made by hand.
 #include "decisions/scheduler/simulator/log_checker.h"
 
 #include <gtest/gtest.h>

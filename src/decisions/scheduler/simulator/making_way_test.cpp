@@ -1,5 +1,5 @@
-// The gain and the cost of making way: urgent tasks among long ones that fill every worker. Prints
-// its table.
+// Measures the gain and the cost of making way, with urgent tasks among long ones that fill every
+// worker. Prints a table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Outcome outcome(std::uint64_t seed, std::chrono::milliseconds checkpoint_min,
   setup.settings.speculation.enabled = false;
   setup.workers.assign(std::size_t{4} * replicas, {.rate = 1, .slots = 2});
   std::mt19937_64 random(seed);
-  // Long jobs take six tenths of the network's capacity.
+  // Long jobs use six tenths of the network's capacity.
   std::exponential_distribution<double> long_gap(1 / 60.0);
   std::exponential_distribution<double> urgent_gap(1 / 30.0);
   for (double at = long_gap(random); at < 7200; at += long_gap(random)) {

@@ -1,11 +1,11 @@
-// The performance of n workers:
+// The performance of a network of N workers:
 //
 //   P = N * G * E / (1 + L / C)
 //
-// There are N workers of G GFLOP/s each, and a share E of their work counts. For each task of C
-// seconds of computing a worker waits L seconds for transfers. This is Amdahl's law with the
-// network as the serial part. The model leaves out the end of a job, where some workers have
-// nothing to do, workers of different speeds, and fetching the next task ahead, which hides L.
+// Each of the N workers has G GFLOP/s, and a share E of its work counts. For each task of C seconds
+// of computing a worker waits L seconds for transfers. This is Amdahl's law with the network as the
+// serial part. The model leaves out three things: workers without a task at the end of a job,
+// workers of different speeds, and the next task that is fetched ahead, which hides L.
 // docs/performance.md says how far off the model is.
 #pragma once
 

@@ -54,13 +54,13 @@ class Simulation {
 
     std::size_t next_job = 0;
     while (done_ < setup_.jobs.size()) {
-      // The time of the next thing that happens: a submission, an event, or a deadline of the
-      // scheduler.
+      // The time of the next submission, event, or deadline of the scheduler.
       double next = std::numeric_limits<double>::infinity();
       if (next_job < setup_.jobs.size()) next = setup_.jobs[next_job].at;
       if (!events_.empty()) next = std::min(next, events_.begin()->first);
       if (const auto deadline = scheduler_.next_deadline()) {
-        // A microsecond late, so that rounding never leaves the deadline after the present time.
+        // A microsecond is added, so that rounding never makes the present time earlier than the
+        // deadline.
         next = std::min(next, std::max(seconds(*deadline - instant(0)) + 1e-6, time_));
       }
       if (!std::isfinite(next))
@@ -109,7 +109,7 @@ class Simulation {
   struct Queued {
     Run run;
     bool checkpoints = false;
-    double share = 0;  // The share of the task that was done before.
+    double share = 0;  // The share that an earlier run has done.
   };
   struct Running {
     double began = 0;
@@ -124,8 +124,8 @@ class Simulation {
   struct Progress {
     std::map<std::uint32_t, std::uint32_t> results;  // Number of results by open task.
     std::set<std::uint32_t> settled;
-    // The share of each open task that is stored in a checkpoint, for each worker's replica or for
-    // the only one.
+    // The stored share of each open task, by task and worker, or by task alone if states are
+    // shared.
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> kept;
   };
 
@@ -260,7 +260,8 @@ class Simulation {
       const Queued next = machine.queue.front();
       const Run run = next.run;
       machine.queue.pop_front();
-      // A shared worker runs each task as slowly as with all of its slots busy, as predicted.
+      // A shared worker runs each task at the speed of a worker whose slots are all busy, as
+      // predicted.
       const double alone = setup_.jobs[run.job].task_seconds / worker.rate *
                            real_factor(setup_, run.job, run.index, run.attempt);
       const double whole = shared ? alone * worker.slots : alone;
@@ -321,7 +322,7 @@ class Simulation {
   Scheduler scheduler_;
   std::vector<Machine> machines_;
   std::unordered_map<std::uint32_t, Progress> progress_;
-  // Events of one time are in the order in which they were made.
+  // Events at the same time keep the order in which they were made.
   std::multimap<double, Event> events_;
   double time_ = 0;
   std::size_t done_ = 0;
@@ -345,7 +346,7 @@ Settings Scenario::patient_settings() {
 double real_factor(const Scenario& setup, std::uint32_t job, std::uint32_t index,
                    std::uint32_t attempt) {
   if (setup.spread <= 0 && setup.stalls <= 0) return 1;
-  // The length of a run follows from its task. A stall of the run follows from the attempt, too.
+  // The length of a run depends on its task only. A stall depends on the attempt, too.
   const std::uint64_t task = (setup.seed << 48) ^ (std::uint64_t{job} << 24) ^ index;
   std::mt19937_64 of_task(task * 0x9e3779b97f4a7c15U);
   std::normal_distribution<double> normal(-setup.spread * setup.spread / 2,

@@ -21,7 +21,7 @@ namespace weft::scheduler::simulator {
 struct SimulatedJob {
   double at = 0;  // Time of submission, in seconds. Jobs are in this order.
   std::uint32_t tasks = 1;
-  double task_seconds = 1;  // Predicted, on a worker of the reference rate that runs nothing else.
+  double task_seconds = 1;  // Predicted time on an idle worker of the reference rate.
   std::uint32_t replicas = 1;
   std::uint32_t priority = 50;
   std::uint64_t client = 0;
@@ -67,13 +67,12 @@ struct Log {
   double seconds = 0;         // The time until all jobs were done.
   double useful_seconds = 0;  // Predicted reference seconds of all tasks, each counted once.
   std::uint64_t lease_messages = 0;
-  std::uint64_t cancelled =
-      0;  // Leases that ended because another run was first or was more urgent.
+  std::uint64_t cancelled = 0;  // Leases that ended for another replica or a more urgent task.
   std::uint64_t made_way = 0;   // Runs that stopped at a checkpoint because they were asked to.
   double computed_seconds = 0;  // Reference seconds of all runs, repeated work included.
 };
 
-// Fails with internal if nothing happens any more although tasks are left.
+// Simulates the scenario. Fails with internal if tasks are left but no event is.
 [[nodiscard]] Result<Log> simulate(const Scenario& setup);
 
 // --- Shared with the baselines: the factor of a run's real time over its predicted time, and keys

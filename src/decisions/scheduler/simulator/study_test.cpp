@@ -1,5 +1,5 @@
-// Figures of the scheduler's performance that docs/performance.md quotes. Each test prints its
-// table and checks it against a bound.
+// Measures the figures of the scheduler's performance that docs/performance.md quotes. Each test
+// prints its table and checks it against a bound.
 //
 //   build/release/tests/scheduler_simulator_test --gtest_filter='Study.*'
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Log run(const Scenario& setup) {
   return log ? std::move(*log) : Log{};
 }
 
-// The simulated tasks a second over the model's, minus one.
+// The ratio of the simulated to the modelled tasks a second, minus one.
 double model_error(std::uint32_t workers, double latency, std::uint32_t slots, double spread,
                    std::uint32_t tasks_each) {
   Scenario setup;

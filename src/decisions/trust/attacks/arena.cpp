@@ -339,7 +339,7 @@ void Arena::finish() {
   outcome_.honest_refused = checks_.honest_refused();
   outcome_.sample_lag = checks_.sample_lag();
   outcome_.newcomer_lag = checks_.newcomer_lag();
-  // The chance that a cheat leads to a conviction, as measured. With few cheats it tends to 1/32.
+  // The measured probability that a cheat leads to a conviction. With few cheats it tends to 1/32.
   outcome_.uncorrected = corrections_.uncorrected((outcome_.convicted + 1.0) /
                                                   (static_cast<double>(outcome_.cheats) + 32));
   outcome_.seconds = context_.time();

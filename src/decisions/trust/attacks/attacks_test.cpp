@@ -1,5 +1,6 @@
-// The promises of docs/proof.md on a small scale, and that the simulation sees it where a defence
-// is off. `weft simulate trust --table` measures them at full scale.
+// Tests the promises of docs/proof.md on a small scale, and that an attack succeeds in the
+// simulation if the defence against it is off. `weft simulate trust --table` measures the promises
+// at full scale.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -70,8 +71,8 @@ TEST(Attacks, CostMoreThanTheyGain) {
   }
 }
 
-// The verifier has more to do than it can, so that workers audit each other: honest ones call right
-// what their own devices compute.
+// The verifier is too slow for all checks, so that workers audit each other. Honest auditors call a
+// result right if their own devices compute it.
 TEST(Attacks, ByClientsWhoseShadersDifferByDeviceConvictNoHonestAuditor) {
   Scene setup = standard_setup(seed, 5'000);
   setup.vendors = 2;
@@ -91,7 +92,8 @@ TEST(Attacks, ByClientsWhoseShadersDifferByDeviceConvictNoHonestWorker) {
   EXPECT_GT(played("bait", setup).honest_convicted, 0U);
 }
 
-// Right results in other tasks of the job do not show that the one task is the same on all devices.
+// The right answer differs by device in one task only. The right results in the other tasks of the
+// job do not show this.
 TEST(Attacks, ByClientsWhoseShadersDifferByDeviceInOneTaskConvictNoHonestWorker) {
   Scene setup = standard_setup(seed, 10'000);
   setup.vendors = 2;
@@ -118,7 +120,8 @@ TEST(Attacks, ByHoardersSlowHonestJobsALittle) {
   for (const char* name : {"silence", "sybils", "canary-killers"})
     EXPECT_LE(played(name, setup).seconds, promises::slowdown_max * alone) << name;
 
-  // Where a wrong result is followed by the next, all tasks are run twice.
+  // If the newcomers' share counts only the leases that they hold now, one wrong newcomer follows
+  // the other, and all tasks are run twice.
   Scene at_a_time = setup;
   at_a_time.safeguards.tries_are_spent = false;
   EXPECT_GT(played("sybils", at_a_time).seconds, promises::slowdown_max * alone);
@@ -130,7 +133,8 @@ TEST(Attacks, ThatEndWithTheFirstRefusalAreCorrected) {
   EXPECT_GT(outcome.wrong, 10U);
   EXPECT_LE(outcome.uncorrected_share(), promises::wrong_share_max) << outcome.json();
 
-  // Without rechecks of suspects, such a worker is gone before it is convicted.
+  // Without rechecks of suspects, a worker that leaves after its first refusal is gone before it is
+  // convicted.
   Scene later = standard_setup(seed, 20'000);
   later.referee.defences.suspects_are_rechecked = false;
   EXPECT_GT(played("one-strike", later).uncorrected_share(), promises::wrong_share_max);
@@ -159,7 +163,7 @@ TEST(Attacks, ByPumpsDoNotMoveThePrice) {
 TEST(Attacks, ByAThousandWorkersAndClientsMoveNoQuoteByATenth) {
   for (std::uint64_t each = seed; each < seed + 4; ++each)
     EXPECT_LE(quote_moved({.seed = each}), promises::quote_moved_max) << "seed " << each;
-  // A client with money can let work wait, at its own cost.
+  // A client with money of its own can move a quote: it lets work wait, and bears the cost.
   EXPECT_GT(quote_moved({.seed = seed, .credits_each = 10}), promises::quote_moved_max);
 }
 
@@ -240,8 +244,8 @@ TEST(Search, EndsWithWhatThereIs) {
   EXPECT_FALSE(found.best.empty());
 }
 
-// Workers that hand in each other's wrong results keep the verifier busy without end if a result
-// that was refuted before counts again each time that it is looked at.
+// Two attackers hand in each other's wrong results. They keep the verifier busy without end if a
+// result that was refuted before counts again at each further check.
 TEST(Attacks, ByWorkersThatAreRefutedByEachOthersResultsStopNoJob) {
   Scene setup = standard_setup(1, 2'000);
   EXPECT_EQ(played("own-vendor", setup).undecided, 0U);
@@ -250,7 +254,8 @@ TEST(Attacks, ByWorkersThatAreRefutedByEachOthersResultsStopNoJob) {
   EXPECT_GT(played("own-vendor", setup).undecided, 1'000U);
 }
 
-// A verifier that takes half a minute for each result of a new wallet, and a thousand of them.
+// The verifier takes half a minute for each result of a new wallet, and there are a thousand new
+// wallets.
 TEST(Attacks, ByManyWalletsMakeNoNewcomersResultWaitLongerThanTenMinutes) {
   Scene setup = standard_setup(seed, 4'000);
   setup.newcomers = 40;

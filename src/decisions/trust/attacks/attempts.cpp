@@ -62,11 +62,11 @@ Answer Attempts::answer(const SimulatedWorker& worker, const TaskId& task, const
                         const Deed& deed) const {
   const std::uint32_t slices = parts_.context.setup.slices;
   Answer given;
-  // An attacker answers as the verifier's device does.
+  // Attackers give the answer of the verifier's device, which has the mark 0.
   if (parts_.jobs.differs(job, task) && !worker.attacker) given.mark = worker.vendor;
   if (deed.wrong == 0) return given;
   const std::uint32_t room = slices - std::min(deed.wrong, slices);
-  // Accomplices give the same wrong answer.
+  // The wrong slices follow from the task alone, so that accomplices give equal wrong answers.
   const std::uint64_t from =
       (number_of(task.job) * 0x9e3779b97f4a7c15U + task.index * 0xbf58476d1ce4e5b9U) >> 7;
   given.wrong = (run_of_ones(deed.wrong) << (from % (room + 1))) & run_of_ones(slices);
@@ -148,7 +148,8 @@ void Attempts::hand_in(std::uint32_t number, const LeasedRun& run, SimulatedJob&
   }
   job.delivered[run.task.index].push_back(number);
   const PublicKey key = worker.key;
-  // All roots of steps stand for themselves: their digest is that of the result and the worker.
+  // The simulation has no roots of single steps: the digest of all of them is made from the root of
+  // the result and the worker's key.
   Hash steps;
   if (context.plan.stepped_jobs) {
     Hash whose;

@@ -24,7 +24,7 @@ class Attempts {
   };
   explicit Attempts(const Parts& parts) : parts_(parts) {}
 
-  // The worker has got a lease, which may be a trap.
+  // Call it when the worker has got a lease, which may be a trap.
   void leased(std::uint32_t number, const LeasedRun& run);
   void cancelled(std::uint32_t number, const TaskId& task);
   // The worker runs the next task of its queue, if it is idle.

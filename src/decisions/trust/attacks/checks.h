@@ -30,7 +30,7 @@ class Checks {
   void start_audit(const AuditWanted& wanted);
   void start_poll(const PollWanted& wanted);
 
-  // Event::Kind::verified, ::audited and ::polled.
+  // These three handle events of the kinds Event::Kind::verified, ::audited and ::polled.
   void verified();
   void audited(const Event& event);
   void polled(const Event& event);
@@ -39,7 +39,7 @@ class Checks {
   [[nodiscard]] std::uint64_t honest_refused() const { return honest_refused_; }
   // Longest wait of a sample, in seconds.
   [[nodiscard]] double sample_lag() const { return sample_lag_; }
-  // The same of newcomers' samples.
+  // Longest wait of a newcomer's sample, in seconds.
   [[nodiscard]] double newcomer_lag() const { return newcomer_lag_; }
 
  private:
@@ -48,21 +48,22 @@ class Checks {
     double since = 0;
     std::uint64_t serial = 0;
   };
-  // An answer to an audit that another one of the same task has replaced counts for nothing.
+  // True if the audit with this serial still waits for its answer. If another audit of the task has
+  // replaced it, its answer is ignored.
   [[nodiscard]] bool is_open(const TaskId& task, std::uint64_t serial);
-  // False if no worker can audit it.
+  // Gives the audit to a worker. Returns false if no worker can do it.
   [[nodiscard]] bool lease(const AuditWanted& wanted);
   [[nodiscard]] std::deque<Sample>& next_line();
   // The verifier takes the next sample that is still wanted.
   void verify();
   [[nodiscard]] bool agrees(const AuditWanted& wanted) const;
-  // The same of a check of groups of steps.
+  // True if the checked groups of steps of the result are right.
   [[nodiscard]] bool groups_agree(const AuditWanted& wanted) const;
   // The share of the task that the verifier computes.
   [[nodiscard]] static double share_of(const AuditWanted& wanted);
 
   Parts parts_;
-  std::array<std::deque<Sample>, 3> samples_;  // Disputes, of newcomers, others.
+  std::array<std::deque<Sample>, 3> samples_;  // Disputes, newcomers', others.
   VerifierTurns turns_;
   std::optional<Sample> verifying_;
   std::unordered_map<TaskId, std::uint64_t> serials_;  // Serials of open audits.

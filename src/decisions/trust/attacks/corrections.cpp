@@ -16,8 +16,7 @@ std::size_t Corrections::add_wrong() {
 void Corrections::suspect(const Suspected& suspected) {
   if (suspects_.suspect(suspected.worker, suspected.client, context_.unix()))
     checking_.push_back(number_of(suspected.worker));
-  // Computes tasks again as long as the client's limit has room, whether their workers are
-  // connected or not.
+  // Computes the tasks of suspects again, connected or not, until the client's limit is reached.
   while (!checking_.empty()) {
     SimulatedWorker& worker = roster_.at(checking_.front());
     checking_.pop_front();

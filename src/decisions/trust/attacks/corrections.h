@@ -17,9 +17,11 @@ class Corrections {
  public:
   Corrections(ArenaContext& context, Roster& roster) : context_(context), roster_(roster) {}
 
-  // A wrong task is accepted at the current time. Returns its index, for SimulatedWorker::wrong.
+  // Call it when a wrong task is accepted, at the current time. Returns its index, for
+  // SimulatedWorker::wrong.
   [[nodiscard]] std::size_t add_wrong();
-  // Computes the tasks of the suspected worker again, then those of workers that waited for it.
+  // Computes the tasks of the suspected worker again, then those of suspects that had to wait for
+  // the client's limit.
   void suspect(const Suspected& suspected);
   void convicted(SimulatedWorker& worker);
 

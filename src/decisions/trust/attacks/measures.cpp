@@ -16,7 +16,7 @@ std::uint32_t scaled(double tasks, const TableOptions& options) {
   return static_cast<std::uint32_t>(std::max(tasks * options.scale, 2000.0));
 }
 
-// Newcomers, any number of them, that are wrong in all slices.
+// Attacks by newcomers, any number of them, whose answers are wrong in all slices.
 Row wrong_in_all_slices(const TableOptions& options) {
   std::uint64_t tasks = 0;
   std::uint64_t wrong = 0;
@@ -34,13 +34,14 @@ Row wrong_in_all_slices(const TableOptions& options) {
           .kept = share <= promises::wrong_all_share_max};
 }
 
-// What is corrected, and what a plan costs, follows from how often it is found, and a run with a
-// handful of findings tells little: an attacker that is wrong in one slice of 64 in 3 % of the
-// costly tasks is found 0.6 times in 40,000 tasks. Plans are therefore played until so many
-// findings are expected; a run of a smaller scale leaves out costs of plans with too few.
+// The number of findings for which a plan is played. Both the share of corrected tasks and the cost
+// of a plan depend on how often the plan is found, and a run with a handful of findings tells
+// little: an attacker that is wrong in one slice of 64 in 3 % of the costly tasks is found 0.6
+// times in 40,000 tasks. A run of a smaller scale leaves out the costs of plans that are found too
+// rarely.
 constexpr double findings_wanted = 30;
 
-// How often a sample of one part of 32 finds the plan in a task of all clients.
+// The probability that a sample of one part of 32 finds the plan in a task of any client.
 double found_in_a_task(const Plan& plan) {
   return plan.share * plan.task_share * (plan.target == JobClass::costly ? costly_share : 1.0) *
          std::max(plan.slices / 64.0, 1 / 32.0);
@@ -178,7 +179,7 @@ Row price_paid(const TableOptions& options) {
   double worst = 0;
   for (const char* name : {"price-pumps", "mixture"})
     worst = std::max(worst, play(setup, *find_strategy(name)).price / alone);
-  // Workers with standing can say what they like of their seconds too.
+  // Workers with standing can claim any number of seconds, too.
   Plan plan;
   worst = std::max(worst, play(setup, find_strategy("price-pumps"), plan).price / alone);
   return {
@@ -222,7 +223,8 @@ Row extra_work(const TableOptions& options) {
       .kept = outcome.extra_warm <= promises::extra_max && cold.extra_warm <= promises::extra_max};
 }
 
-// A verifier that takes half a minute for each result of a new wallet.
+// The longest wait of newcomers' samples, with a verifier that takes half a minute for each result
+// of a new wallet.
 Row newcomers_wait(const TableOptions& options) {
   double worst = 0;
   std::string by;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto costly_every = static_cast<std::uint32_t>(1 / costly_share);
 constexpr std::uint32_t own_clients = 20;
-// Clients' numbers are above those of all workers.
+// The number of the first client. No worker has such a high number.
 constexpr std::uint32_t first_client = 1'000'000;
 
 }  // namespace

@@ -44,7 +44,7 @@ class Fleet {
       scheduler_.set_leases_max(worker.key, 0);
     }
   }
-  // Adds a job whose `seconds` of work wait for workers with the feature.
+  // Adds a job with `seconds` of work. It waits, because no worker takes tasks.
   void wait(std::uint64_t number, double seconds, double paid_share, std::string feature = {}) {
     scheduler::Job job{
         .id = id_of<JobId>(number), .requirements = {}, .deadline = {}, .estimate = {}};
@@ -109,7 +109,7 @@ double quote_moved(const QuoteAttack& attack) {
     for (std::uint32_t i = 0; i < attack.clients; ++i) {
       const std::uint64_t number = strangers_from + 2 * std::uint64_t{i};
       attacked.wait(number, 1e6, 0);
-      // A unit costs one credit here, the least possible price.
+      // A unit costs one credit, the least possible price.
       attacked.wait(number + 1, attack.credits_each, 1, i % 2 == 0 ? "" : "none");
     }
     const auto before = alone.quotes();

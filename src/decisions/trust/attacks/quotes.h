@@ -1,5 +1,6 @@
 // Measures how far wallets that cost nothing move the quote for a job. The scheduler's own market
-// and formula quote for an honest network under load, without strangers and with them.
+// and formula make the quotes for an honest network under load, once without strangers and once
+// with them.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,9 @@ struct QuoteAttack {
   double credits_each = 0.1;     // The credits that each of the clients' wallets owns.
 };
 
-// Returns the largest factor by which strangers move a quote, up or down; 1: no quote moved. The
-// loads go from idle to ten minutes of work; the jobs run everywhere, on a part of the fleet, on
-// one worker or on none.
+// Returns the largest factor by which strangers move a quote, up or down; 1 if no quote moved.
+// Quotes are made for loads from idle to ten minutes of work, and for jobs that can run on the
+// whole fleet, on a part of it, on one worker or on none.
 [[nodiscard]] double quote_moved(const QuoteAttack& attack);
 
 }  // namespace weft::trust::attacks

@@ -1,5 +1,5 @@
-// The workers of a simulated run, honest ones and attackers: their keys, their connections, and the
-// standing of each that the scheduler is told.
+// The workers of a simulated run, honest ones and attackers: their keys and connections, and the
+// standing of each worker as the scheduler knows it.
 //
 // A worker is known by its number; numbers are not used again. Not safe to share between threads.
 #pragma once
@@ -36,14 +36,14 @@ struct SimulatedWorker {
   bool connected = false;
   bool convicted = false;
   bool busy = false;
-  bool audits = false;       // Has ever had the standing to audit.
+  bool audits = false;       // True if the worker ever had the standing to audit.
   std::uint64_t serial = 0;  // The serial of the worker's current task.
   LeasedRun running;
   std::deque<LeasedRun> queue;
   std::unordered_set<TaskId> undecided;
   std::deque<Timed> held;          // Pay that is held, in micro-credits.
   std::vector<std::size_t> wrong;  // Indexes of its wrong tasks in Corrections.
-  std::deque<Timed> paid;          // Paid tasks that were not computed again, by the minute.
+  std::deque<Timed> paid;          // Paid tasks not computed again, a row for each minute.
   std::uint32_t refused = 0;
   std::uint32_t cheated = 0;
   double joined = 0;
@@ -57,10 +57,10 @@ class Roster {
   void join_honest(double start, bool invited);
   // Adds a wallet of the attacker with this number. All wallets of an attacker share its number.
   void join_attacker(std::uint32_t number, double start);
-  // The worker comes back after it was lost.
+  // Connects the worker again after it was lost.
   void connect(std::uint32_t number);
   void disconnect(std::uint32_t number, scheduler::Departure departure);
-  // The worker's connection broke, which the scheduler knows already.
+  // Records that the worker's connection broke. The scheduler knows this already.
   void lost(std::uint32_t number);
   // An attacker leaves with its stake, except the locked part. Another wallet may follow.
   void leave(std::uint32_t number);
@@ -68,7 +68,7 @@ class Roster {
   void replace(std::uint32_t number);
   // Tells the scheduler the worker's standing and the number of tasks that it may hold.
   void refresh(std::uint32_t number);
-  // A task of the worker waits until it is decided; ignored unless the worker is a newcomer.
+  // Records that a task of the worker waits to be decided; ignored unless the worker is a newcomer.
   void await(const TaskId& task, std::uint32_t number);
   void decided(const TaskId& task, std::uint32_t number);
 

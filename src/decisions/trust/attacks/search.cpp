@@ -157,9 +157,9 @@ Found search(const SearchOptions& options,
     for (std::uint32_t i = 1; i < options.threads; ++i) threads.emplace_back(work);
     work();
   };
-  // Half of the evaluations are random plans. Then follow generations of neighbours of the best
-  // plans: a whole generation is made before it is played, so that the number of threads changes
-  // nothing.
+  // Half of the evaluations are random plans. The other half are generations of neighbours of the
+  // best plans. A whole generation is made before any of it is played, so that the number of
+  // threads does not change the plans.
   const std::uint32_t blind = options.evaluations / 2;
   std::uint32_t played_so_far = 0;
   std::vector<Candidate> generation;

@@ -1,5 +1,6 @@
-// Searches for the attack that does the most harm: random plans first, then hill climbing from the
-// best. Evaluations run on SearchOptions::threads threads; the same seed gives the same plans.
+// Searches for the attack that does the most harm: first with random plans, then by hill climbing
+// from the best plans. Evaluations run on SearchOptions::threads threads; equal seeds give equal
+// plans.
 #pragma once
 
 #include <cstdint>

@@ -20,15 +20,15 @@ struct Plan {
   double task_share = 1;      // Share of its tasks that an attacker cheats in.
   std::uint32_t slices = 64;  // Wrong slices, out of 64.
   double stake = 1000;        // Deposit of each attacker, in prices of a task.
-  double exit_hours = 0;      // Hours after which it leaves; 0: never.
+  double exit_hours = 0;      // Hours after which an attacker leaves; 0: never.
   JobClass target = JobClass::all;
   bool returns = true;             // A new wallet replaces a suspended one.
   double own_jobs = 0;             // Attackers' own jobs, as a share of all.
-  std::uint32_t own_tasks = 32;    // Tasks of each own job.
-  bool devices_differ = false;     // Own jobs have answers that differ by vendor.
-  std::uint32_t differ_every = 1;  // One task in this many differs by vendor.
-  std::uint32_t prefixes = 0;      // Address prefixes of its wallets; 0: one each.
-  bool stepped_jobs = false;       // All jobs are of steps that cannot be cut.
+  std::uint32_t own_tasks = 32;    // Tasks of each attacker's job.
+  bool devices_differ = false;     // Attackers' jobs have answers that differ by vendor.
+  std::uint32_t differ_every = 1;  // One task of this number differs by vendor.
+  std::uint32_t prefixes = 0;      // Address prefixes of all wallets; 0: one for each.
+  bool stepped_jobs = false;       // The tasks of all jobs are steps and cannot be cut.
   bool own_vendor = false;         // Claims a device vendor that no other worker has.
 };
 
@@ -48,13 +48,13 @@ struct Scene {
   double stake = 1000;          // Stake of an honest established worker, in prices of a task.
   bool verifier = true;
   double verifier_rate = 400;  // Slices that the coordinator's verifier computes in a second.
-  // The verifier has a second device, whose driver computes the same as the first.
+  // The verifier has a second device, and both devices compute equal results.
   bool second_device = true;
   double crashing = 0;  // Share of honest workers that crash now and then.
   double slow = 0;      // Share of honest workers at a tenth of the speed.
-  // Vendors of the honest workers' devices; the verifier's device is of the first.
+  // The number of vendors of the honest workers' devices. The verifier's device is of the first.
   std::uint32_t vendors = 1;
-  double correction_hours = 24;  // A convicted worker's tasks of these hours are computed again.
+  double correction_hours = 24;  // How far back a convicted worker's tasks are computed again.
   double stop_after = 0;         // Simulated hours; 0: until all tasks are done.
   RefereeSettings referee{};
   scheduler::Safeguards safeguards{};

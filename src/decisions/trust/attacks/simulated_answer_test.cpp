@@ -1,5 +1,5 @@
-// Tests that the simulation reads back numbers and answers from ids and roots, and that it finds
-// the right parts right.
+// Tests that the simulation reads back numbers and answers from ids and roots, and that it
+// recognizes right parts.
 #include "decisions/trust/attacks/simulated_answer.h"
 
 #include <gtest/gtest.h>

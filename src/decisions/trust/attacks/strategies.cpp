@@ -20,14 +20,14 @@ Plan established(double task_share, std::uint32_t slices) {
   return plan;
 }
 
-// Wrong from its first task on.
+// An attacker that cheats from its first task on.
 class Zeros final : public Strategy {
  public:
   using Strategy::Strategy;
   Deed on_task(const Sight& sight, Random& random) override { return cheats(sight, random); }
 };
 
-// Honest until it is believed.
+// An attacker that is honest until its reputation is 0.9, and then cheats.
 class Sleeper final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -36,7 +36,7 @@ class Sleeper final : public Strategy {
   }
 };
 
-// Wrong for one client only.
+// An attacker that cheats in the jobs of one client only.
 class Targeted final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -45,7 +45,8 @@ class Targeted final : public Strategy {
   }
 };
 
-// All but one value of one slice is right, so that it saves no work.
+// An attacker that gets one value of one slice wrong. It computes all others, so that it saves no
+// work.
 class OneValue final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -56,7 +57,7 @@ class OneValue final : public Strategy {
   }
 };
 
-// Says of every right answer that it is wrong.
+// An auditor that calls every right answer wrong, except those of accomplices.
 class Slander final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -64,16 +65,16 @@ class Slander final : public Strategy {
   bool confirms(bool accomplice, bool /*is_right*/) override { return accomplice; }
 };
 
-// Right in jobs of others. Its own jobs, whose right answer differs by vendor, are to convict
-// honest workers: it answers them as the verifier does, and says that its device is of their
-// vendor.
+// An attacker that answers right in jobs of others. Its own jobs, whose right answer differs by
+// vendor, are meant to convict honest workers: the attacker gives the answer of the verifier's
+// device, and claims to have a device of the honest workers' vendor.
 class Bait final : public Strategy {
  public:
   using Strategy::Strategy;
   Deed on_task(const Sight& /*sight*/, Random& /*random*/) override { return {}; }
 };
 
-// Calls every shader wrong.
+// An attacker that calls every shader wrong.
 class CanaryKiller final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -82,14 +83,14 @@ class CanaryKiller final : public Strategy {
   }
 };
 
-// Right, and says that it took a thousand times as long as it did.
+// An attacker that answers right, and claims a thousand times the seconds that it took.
 class PricePump final : public Strategy {
  public:
   using Strategy::Strategy;
   Deed on_task(const Sight& /*sight*/, Random& /*random*/) override { return {.claims = 1000}; }
 };
 
-// Takes leases and says nothing.
+// An attacker that takes leases and never answers.
 class Silence final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -98,9 +99,9 @@ class Silence final : public Strategy {
   }
 };
 
-// Fresh wallets that are wrong in one slice and leave after the first refusal. A new wallet
-// replaces each of them, and its first result is checked whole; the attack is meant to exhaust the
-// verifier.
+// Fresh wallets that are wrong in one slice and leave after their first refusal. A new wallet
+// replaces each of them. The first result of each wallet is checked whole, which is meant to
+// exhaust the verifier.
 class Exhaustion final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -108,7 +109,7 @@ class Exhaustion final : public Strategy {
   bool leaves(double /*hours*/, std::uint32_t wrong) override { return wrong > 0; }
 };
 
-// Wrong for a while, then leaves with what it staked.
+// An attacker that cheats for a while, then leaves with its stake.
 class Exit final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -118,7 +119,7 @@ class Exit final : public Strategy {
   }
 };
 
-// Leaves as soon as a result of its was refused.
+// An attacker that leaves as soon as a result of its was refused.
 class OneStrike final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -126,7 +127,7 @@ class OneStrike final : public Strategy {
   bool leaves(double /*hours*/, std::uint32_t wrong) override { return wrong > 0; }
 };
 
-// Earns standing in its own jobs, then cheats.
+// An attacker that earns standing in its own jobs, then cheats in others.
 class Laundering final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -135,7 +136,8 @@ class Laundering final : public Strategy {
   }
 };
 
-// Hands in the right result of an accomplice over states that it invented, and computes nothing.
+// An attacker that computes nothing: it hands in the right result of an accomplice, with invented
+// states of the steps.
 class InventedSteps final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -144,7 +146,7 @@ class InventedSteps final : public Strategy {
   }
 };
 
-// A third of them each cheat, are silent and call shaders wrong.
+// Three kinds of attackers: a third cheats, a third never answers, a third calls shaders wrong.
 class Mixture final : public Strategy {
  public:
   using Strategy::Strategy;

@@ -1,5 +1,5 @@
 // The amount of work in a simulated run; the unit is one run of one task. The first accepted tasks
-// of honest clients, while little is known of the workers, are counted apart from the later tasks.
+// of honest clients, when workers have no reputation yet, are counted apart from the later tasks.
 #pragma once
 
 #include <array>

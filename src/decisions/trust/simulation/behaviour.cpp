@@ -5,8 +5,8 @@
 namespace weft::trust::simulation {
 namespace {
 
-// The root of an answer. The mark is 0 for the right answer; each wrong worker has a mark of its
-// own, and accomplices share one.
+// Encodes an answer as a root. The mark is 0 for the right answer; each wrong worker has its own
+// mark, and accomplices share one.
 Hash root_of(const TaskId& task, std::uint32_t mark, std::uint32_t wrong) {
   Hash root;
   std::memcpy(root.bytes.data(), &task.index, sizeof task.index);
@@ -70,7 +70,7 @@ bool audit_agrees(const AuditRole& auditor, Kind suspect, const Answer& suspecte
   if (shares_answers(auditor.kind))
     return shares_answers(suspect) || ((suspected.wrong >> part) & 1) == 0;
   const Cheating cheating = cheating_of(auditor.kind);
-  // A part that the auditor fills with garbage agrees with no answer.
+  // A dishonest auditor may have filled its own part with wrong values, which agree with no answer.
   if (cheating.rate > 0 && auditor.reputation >= cheating.from_reputation &&
       chance(random) < cheating.rate * cheating.parts_wrong / answer_parts) {
     return false;

@@ -15,13 +15,13 @@ namespace weft::trust::simulation {
 
 enum class Kind : std::uint8_t {
   honest,
-  random,   // Wrong in half of its tasks from the first on, with answers of its own.
+  random,   // Wrong in half of its tasks from the start, with its own answers.
   sleeper,  // Honest until its reputation is high, then always wrong.
-  // Once it is believed alone, skips a quarter of the parts of half of its tasks and returns
+  // Once it is believed alone: skips a quarter of the parts of half of its tasks and returns
   // garbage for them.
   lazy,
-  // Once it is believed, wrong in half of its tasks; accomplices repeat and confirm each other's
-  // answers.
+  // Once it is believed alone: wrong in half of its tasks. Accomplices repeat and confirm each
+  // other's answers.
   colluding,
   // A fresh wallet that is always wrong, with the same answers as all other sybils. A new sybil
   // replaces each one that is suspended.
@@ -48,15 +48,16 @@ struct Answer {
 
 [[nodiscard]] Hash right_root(const TaskId& task);
 
-// The answer to each task that accomplices share. The first of them that answers the task sets it.
+// The answer that accomplices share, for each task. The first accomplice that answers the task sets
+// it.
 using Pact = std::unordered_map<TaskId, Answer>;
 
 // Returns a worker's answer to a whole task.
 [[nodiscard]] Answer answer(Kind kind, std::uint32_t worker, double reputation, const TaskId& task,
                             Pact& pact, std::mt19937_64& random);
 
-// The auditor in audit_agrees(), which returns true if the auditor's part agrees with the suspect's
-// answer. Accomplices always agree with each other.
+// The auditor, as a parameter of audit_agrees(), which returns true if the auditor's part agrees
+// with the suspect's answer. Accomplices always agree with each other.
 struct AuditRole {
   Kind kind = Kind::honest;
   double reputation = 0;

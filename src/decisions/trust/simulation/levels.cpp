@@ -25,8 +25,8 @@ PublicKey key_of(std::uint32_t number) {
   return key;
 }
 
-// Lets a worker give one wrong answer after another. Every worker's record is restored between
-// them.
+// Lets a worker give one wrong answer after another. After each answer, every worker's record is
+// restored.
 class Trials {
  public:
   Trials(const LevelOptions& options, double reputation, const RefereeSettings& settings)
@@ -34,8 +34,8 @@ class Trials {
     Secret secret;
     std::memcpy(secret.bytes.data(), &options.seed, sizeof options.seed);
     referee_.emplace(settings, secret);
-    // The job has one task more than is ever run, and hold_max is 0: no result is held, so that an
-    // accepted result is accepted at once.
+    // With one task more than is ever run, the job never ends. hold_max is 0, so that no result is
+    // held and a right one is accepted at once.
     referee_->add_job(job_, {.replicas = 2, .audit = 0, .parts = answer_parts, .agree = {}},
                       options.trials + 1);
     for (std::uint32_t other = 1; other <= options.others; ++other) put_back(other);
@@ -172,8 +172,8 @@ std::vector<Level> measure_levels(const LevelOptions& options) {
       level.detection = detection(level.rates, share, settings.checks.collusion);
       level.expected = expected_value(level.rates, share, level.stake, settings.checks.collusion);
     } else {
-      // Every result is confirmed by other workers, so that a wrong one passes only if the second
-      // voter is an accomplice.
+      // Every result of this worker needs a second one that agrees, so that a wrong result passes
+      // only if the second worker is an accomplice.
       level.detection = 1 - settings.checks.collusion;
       level.expected = share * (1 - level.detection) - level.stake * level.detection;
     }

@@ -1,6 +1,6 @@
-// The expected value of one cheat at each reputation, by the formulas (stake.h) and measured. The
-// measurement lets a worker of that reputation hand in one wrong answer many times, in a network
-// where the assumed share of all other workers are its accomplices.
+// The expected value of one cheat at each reputation, by the formulas (stake.h) and measured. For
+// the measurement, a worker of this reputation hands in one wrong answer many times, in a network
+// in which the assumed share of all other workers are its accomplices.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct LevelOptions {
 
 struct Level {
   double reputation = 0;
-  bool alone = false;  // Established: its result may be accepted on its word.
+  bool alone = false;  // The worker is established: believed alone.
   CheckRates rates;
   double detection = 0;  // The detection probability of the formula.
   double stake = 0;      // The stake, in values of a task.

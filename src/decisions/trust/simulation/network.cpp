@@ -149,8 +149,9 @@ class Network {
     fresh(number);
   }
 
-  // Plays the coordinator's verifier. It computes as many parts as are wanted, from the drawn part
-  // on. In a dispute it computes the parts in which the results differ, which counts as one part.
+  // Plays the coordinator's verifier. It computes the wanted number of parts, beginning with the
+  // drawn one. In a dispute it computes the parts in which the results differ, which counts as the
+  // work of one part.
   void verify(const AuditWanted& wanted) {
     const auto job = jobs_.find(wanted.task.job);
     if (job == jobs_.end()) return;
@@ -173,7 +174,7 @@ class Network {
         {.devices = Devices::two, .vendor = {}, .part = Part{.first = wanted.part, .count = 1}}));
   }
 
-  // Asks workers for a poll. Accomplices answer that the device is at fault.
+  // Asks workers for a poll. Dishonest workers answer that the device is at fault.
   void poll(const PollWanted& wanted) {
     std::vector<std::uint32_t> able;
     for (std::uint32_t number = 0; number < workers_.size(); ++number) {
@@ -204,7 +205,8 @@ class Network {
     work().audits += 1.0 / chosen.parts;
     const std::uint32_t suspect = numbers_.at(chosen.suspect);
     const Answer& suspected = jobs_.at(chosen.task.job).answers.at(chosen.task.index).at(suspect);
-    // The audited part may contain several parts of the simulated answer.
+    // An audited part may contain several parts of the simulated answer, which has answer_parts
+    // parts.
     bool agrees = true;
     for (std::uint32_t part = chosen.part * answer_parts / chosen.parts;
          part < (chosen.part + 1) * answer_parts / chosen.parts; ++part) {

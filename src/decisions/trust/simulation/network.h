@@ -1,6 +1,6 @@
-// Many jobs on a network of which a part is dishonest, from one seed. In each turn one worker does
-// one thing: a wanted audit, a wanted replica, or a new task (and sometimes a trap). The referee
-// decides and the ledger moves the money; the outcome is compared with the truth, which the
+// Simulates many jobs on a network with dishonest workers, from one seed. In each turn one worker
+// does one thing: a wanted audit, a wanted replica, or a new task (and sometimes a trap). The
+// referee decides and the ledger moves the money; the outcome is compared with the truth, which the
 // simulation knows.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The promises of the policy over several seeds, against workers that are wrong at random, sleep,
-// are lazy or collude: little extra work once warm, hardly any wrong result that is never found,
-// and no gain from cheating.
+// Tests the promises of the policy over several seeds, against workers that are wrong at random,
+// sleep, are lazy or collude. There is little extra work once reputation is earned, hardly any
+// wrong result stays unfound, and cheating gains nothing.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,8 +37,8 @@ TEST_P(Networks, KeepThePromises) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, Networks, testing::Range<std::uint64_t>(1, 6));
 
-// A small job releases its held results early, so that more wrong results must be found by the
-// draws themselves.
+// A small job releases its held results early, so that more wrong results must be found by drawn
+// checks.
 TEST(Network, OfSmallJobsKeepsThePromises) {
   const Outcome outcome = run({.seed = 2, .tasks = 200'000, .job_tasks = 200});
 
@@ -47,12 +47,12 @@ TEST(Network, OfSmallJobsKeepsThePromises) {
   EXPECT_EQ(outcome.kinds[0].convicted, 0U);
 }
 
-// Sleepers slip through without the floors and without results that are held back. This shows that
-// the promises can break and that the simulation sees it.
+// Shows that the promises can break and that the simulation sees it: without floors and without
+// held results, sleepers are not found.
 TEST(Network, WithoutTheFloorsSleepersSlipThrough) {
   Options options{.seed = 1, .workers = 100, .tasks = 200'000, .shares = {0, 0, 0.1, 0, 0}};
   options = options.without_levels();
-  // Fewer checks need a larger stake; with a smaller one no worker would work alone.
+  // The fewer checks there are, the larger the stake has to be for a worker to run tasks alone.
   options.stake = 1e6;
   options.referee.hold_max = 0;
   options.referee.checks.audit_work = 0;
