@@ -72,7 +72,7 @@ class ReadbackRing {
   struct Slot {
     Buffer buffer;
     ByteVector bytes;
-    std::optional<Wait<>> wait;  // Set from begin() until its result was read.
+    std::optional<Wait<>> wait;  // The read that begin() started. The slot is free once it is done.
     bool taken = false;
     [[nodiscard]] bool free() const { return !taken && (!wait || wait->done()); }
   };

@@ -57,7 +57,7 @@ class UploadRing {
   struct Slot {
     Buffer buffer;
     bool mapped = true;
-    bool used = false;           // True if it was used since the last submitted().
+    bool used = false;           // True if the slot was used since the last submitted().
     std::optional<Wait<>> wait;  // Waits until the slot is mapped again.
   };
   Slot* free_slot();

@@ -59,7 +59,7 @@ class Constraint {
 
   // True if only the end of the answer can follow.
   [[nodiscard]] bool is_complete() const;
-  // True if the text may end here.
+  // True if the answer may end after the text so far.
   [[nodiscard]] bool accepts() const;
 
  private:

@@ -64,7 +64,7 @@ class Matcher {
   // Returns the bytes that can follow.
   [[nodiscard]] ByteSet possible(State state) const;
   // Returns the text that must follow before there is a choice, at most `bytes_max` bytes of this
-  // text. It is empty if the whole text may end here.
+  // text. It is empty if the text so far may be the whole text.
   [[nodiscard]] std::string forced_text(State state, std::size_t bytes_max);
 
   [[nodiscard]] std::size_t states() const { return states_.size(); }

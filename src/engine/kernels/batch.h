@@ -12,7 +12,7 @@ namespace weft::kernels {
 struct RowPlace {
   std::uint32_t slot = 0;
   std::uint32_t position = 0;
-  std::uint32_t run = 0;  // The number of rows before it in its segment.
+  std::uint32_t run = 0;  // The number of rows before this row in its segment.
   // The number of rows in its segment. Only attention over whole texts uses it.
   std::uint32_t segment_rows = 0;
 };

@@ -1,7 +1,8 @@
-// Gives an engine the tokens that an answer already has: tokens that were drawn elsewhere and
-// tokens that were chosen here. If the answer is continued, the tokens that were drawn elsewhere
-// are read in the same passes in which they were drawn, because the passes decide which tokens
-// follow. While it reads, it reports hidden states, and draws tokens again for an audit.
+// Gives an engine the tokens that an answer already has: tokens that another engine drew
+// (Request::answered) and tokens that a constraint fixes or the CPU chose. If the answer is
+// continued, the tokens of the other engine are read in the same passes in which they were drawn,
+// because the passes decide which tokens follow. While it reads, it reports hidden states, and
+// draws tokens again for an audit.
 //
 // Threading: the engine's thread. Lifetime: the engine and the vocabulary outlive it. Errors: the
 // engine's errors.

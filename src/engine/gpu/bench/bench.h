@@ -20,7 +20,7 @@ struct Options {
   std::function<void(std::string_view step, std::size_t done, std::size_t total)> progress = {};
 };
 
-// The costs of one dispatch of a long pass in which each dispatch waits for the one before and
+// The costs of one dispatch of a long pass in which each dispatch waits for the previous one and
 // changes pipeline and bind group.
 struct DispatchCost {
   std::uint32_t dispatches = 0;

@@ -11,7 +11,8 @@
 namespace weft::gpu::native {
 namespace {
 
-// Health outlives the device, because Dawn calls these callbacks from any thread and late.
+// Health outlives the device, because Dawn may call these callbacks on any thread and after the
+// device is destroyed.
 void report_loss(const wgpu::Device&, wgpu::DeviceLostReason reason, wgpu::StringView message,
                  SharedHealth* health) {
   if (reason == wgpu::DeviceLostReason::CallbackCancelled) return;

@@ -30,7 +30,7 @@ struct DecodeAttentionSpec {
   bool gated = false;
   AttentionView view{};
   std::uint32_t splits = 1;      // The most workgroups for a key head.
-  std::uint32_t share_min = 64;  // The fewest positions for each of them.
+  std::uint32_t share_min = 64;  // The fewest positions for one workgroup.
   // Rows that see at least this many positions, themselves included, are computed by attend and
   // merge, other rows by whole. The order of a row's sums therefore depends only on its own
   // position, not on the other rows of the pass. With 0, attend and merge compute all rows, and so

@@ -11,7 +11,7 @@
 namespace weft::kernels {
 
 struct ProductTile {
-  std::uint32_t weights = 4;       // Weight rows of a team; for swiglu, gates and as many ups.
+  std::uint32_t weights = 4;       // Weight rows of a team; for swiglu, half of them are ups.
   std::uint32_t rows = 8;          // The number of rows that a team computes.
   std::uint32_t teams_across = 4;  // Teams of a workgroup with different weight rows.
   std::uint32_t teams_down = 1;    // Teams of a workgroup with different rows.

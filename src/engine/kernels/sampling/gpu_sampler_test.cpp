@@ -397,7 +397,8 @@ TEST_F(GpuSamplerTest, ForgetsThePenaltiesOfTheDrawBefore) {
 
 TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
   constexpr std::uint32_t vocabulary = 300, steps = 16,
-                          // So close to the end that the history wraps during the steps.
+                          // The length is close to the end of the history, so that the history
+                          // wraps during the steps.
       length = draw_history - 5;
   const auto sampler = create({.vocabulary = vocabulary, .rows = 3, .slots = 5, .steps = steps});
   const std::vector<std::uint32_t> slots = {4, 2};

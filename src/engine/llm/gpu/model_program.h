@@ -39,7 +39,7 @@ struct DecodeTuning {
     std::uint32_t workgroup = 0;
     std::uint32_t rows_each = 1;  // Means the same as Int8ProductSpec::rows_each.
     std::uint32_t share = 1;
-    std::uint32_t rows_each_many = 1;  // Used from five sequences on, if above rows_each.
+    std::uint32_t rows_each_many = 1;  // Replaces a smaller rows_each from five sequences on.
     // True if the norm is a dispatch of its own, instead of being computed in every workgroup.
     bool norm_in_front = false;
     std::vector<TileFrom> tiles{};  // The tiles, in ascending order of rows_min.
@@ -99,17 +99,17 @@ struct GpuLayer {
     std::uint64_t slot_bytes = 0;
   };
   gpu::Buffer norm, feed_forward_norm;
-  gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // Empty if the model has none.
+  gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // Empty if the model has no such norms.
   // The matrices after the first norm, whose results are side by side in RowBuffers::projected.
   std::vector<GpuMatrix> projections;
-  // One bias for each row of `projections`; empty if the model has no biases there.
+  // One bias for each row of `projections`; empty if the model has no such biases.
   std::vector<float> projection_bias;
   GpuMatrix output;  // The output projection of the mixer.
   // Gates and ups, whose results are side by side in RowBuffers::gates.
   std::vector<GpuMatrix> gates;
   GpuMatrix down;
-  // Exists only if the layer has experts. `gates` and `down` then hold one expert's matrix after
-  // another.
+  // Exists only if the layer has experts. `gates` and `down` then hold the matrices of all experts,
+  // one after another.
   GpuMatrix router;
   gpu::Buffer q_norm, k_norm,
       qk_norms;  // Norms of an attention's heads; qk_norms holds both, first that of the queries.

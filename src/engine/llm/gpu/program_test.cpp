@@ -62,7 +62,7 @@ TEST_F(ProgramTest, CompilesWhatIsAddedAtOnceUnlessToldLater) {
 TEST_F(ProgramTest, CompilesEachKernelBeforeTheFirstPassThatNeedsItAndOnce) {
   add(true, "few", {.rows_max = 4});
   add(true, "many", {.rows_min = 5});
-  add(true, "few", {.rows_max = 4});  // The kernel of the dispatch above, in another layer.
+  add(true, "few", {.rows_max = 4});  // Another layer, with the first dispatch's kernel.
   add(true, "all", {});
   EXPECT_EQ(compiled(), Labels{});
 

@@ -43,7 +43,7 @@ class TokenDraws {
   // Checks that these sequences can draw, and takes pages for their last positions.
   [[nodiscard]] Result<> check_draw(const std::vector<SequenceId>& ids);
   [[nodiscard]] std::vector<SequenceId> without_drawn(const std::vector<SequenceId>& ids) const;
-  // Submits a draw for the sequences that have no drawn tokens, if there is none under way.
+  // Submits a draw for the sequences that have no drawn tokens, if no draw is under way.
   [[nodiscard]] Async<Result<>> draw_needed(const std::vector<SequenceId>& ids, Ahead ahead);
   // Submits the first draw of these sequences together. A sequence whose last token is not read yet
   // reads this token in the pass, in one row; every other sequence draws from its final hidden

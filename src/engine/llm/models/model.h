@@ -103,7 +103,8 @@ using Weight = const gguf::Tensor*;
 struct Attention {
   bool local = false;  // True if Config::local applies to the layer.
   Weight q = nullptr, k = nullptr, v = nullptr, output = nullptr;
-  Weight q_bias = nullptr, k_bias = nullptr, v_bias = nullptr;  // nullptr if the model has none.
+  // nullptr if the model has no biases.
+  Weight q_bias = nullptr, k_bias = nullptr, v_bias = nullptr;
   // RMS norms of every head before the rotation; nullptr if the model has none.
   Weight q_norm = nullptr, k_norm = nullptr;
 };

@@ -310,7 +310,7 @@ std::size_t operand_count(const Node& node) {
 
 bool is_elementwise(const KernelContext& context, const Node& node) {
   if (node.inputs.empty()) return false;
-  // Attributes aligned the operands before opset 7.
+  // Before opset 7, attributes aligned the operands, which these kernels do not support.
   if (context.graph.opset < 7 && (node.inputs.size() > 1 || node.op == "Clip")) return false;
   for (std::size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != no_value) return false;

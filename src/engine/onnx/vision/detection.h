@@ -34,8 +34,8 @@ enum class DetectorKind : std::uint8_t {
 // Finds the layout from the shapes of the outputs. Returns nullopt if they fit no layout.
 [[nodiscard]] std::optional<DetectorKind> detector_kind(const std::vector<Shape>& outputs);
 
-// A row of a detector's outputs that may be a box. With classes_and_corners it is one class of a
-// row.
+// A row of a detector's outputs that may be a box. With classes_and_corners, each class of a row is
+// a candidate of its own.
 struct Candidate {
   std::int64_t row = 0;
   // The class; with `objectness`, the class with the highest confidence.
