@@ -105,7 +105,7 @@ class Backend {
   // Loses the device on request.
   virtual void destroy() = 0;
 
-  // Counts the bytes of the buffers that exist; Object calls it.
+  // Counts the bytes of the buffers that exist. Object calls this function.
   void count_buffer_bytes(std::int64_t change);
   [[nodiscard]] std::uint64_t buffer_bytes() const { return buffer_bytes_; }
   [[nodiscard]] std::uint64_t buffer_bytes_peak() const { return buffer_bytes_peak_; }

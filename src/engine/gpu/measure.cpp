@@ -18,7 +18,7 @@ constexpr std::string_view copy_shader = R"(
 }
 )";
 
-// Eight independent chains of multiply-adds hide the latency of one.
+// Eight independent chains of multiply-adds hide the latency of one multiply-add.
 constexpr std::uint32_t peak_steps = 128;
 constexpr std::uint32_t peak_chains = 8;
 constexpr std::uint32_t peak_workgroup = 256;

@@ -34,7 +34,7 @@ class Readback {
 
   // Begins the read; called once, after the submit.
   void begin();
-  // Waits for the bytes; called once. They are valid as long as this object.
+  // Waits for the bytes, which are valid as long as the Readback. Called once.
   [[nodiscard]] Async<Result<ByteSpan>> bytes();
 
  private:

@@ -166,8 +166,8 @@ Result<> Constraint::restrict(std::span<float> logits) {
   WEFT_ASSIGN(const std::span<const std::uint64_t> words, allowed());
   if (words.empty()) return {};
   constexpr float impossible = -std::numeric_limits<float>::infinity();
-  // Whole words of the mask are handled at once, because most are full or empty, and 150,000 tokens
-  // one by one would take as long as a small model.
+  // Whole words of the mask are handled at once, because most are full or empty. To handle 150,000
+  // tokens one by one would take as long as a pass of a small model.
   for (std::size_t first = 0; first < logits.size(); first += 64) {
     const std::size_t count = std::min<std::size_t>(64, logits.size() - first);
     const std::uint64_t word = first / 64 < words.size() ? words[first / 64] : 0;

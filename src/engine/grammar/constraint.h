@@ -80,7 +80,7 @@ class Constraint {
   std::vector<std::uint64_t> allowed_;  // The result of allowed().
 };
 
-// Compiles the grammars of one model's answers, and keeps the most recent ones.
+// Compiles the grammars of one model's answers, and keeps the newest grammars.
 class Grammars {
  public:
   explicit Grammars(const tokenizer::Tokenizer& tokenizer);

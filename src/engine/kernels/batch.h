@@ -13,7 +13,7 @@ struct RowPlace {
   std::uint32_t slot = 0;
   std::uint32_t position = 0;
   std::uint32_t run = 0;  // The number of rows before this row in its segment.
-  // The number of rows in its segment. Only attention over whole texts uses it.
+  // The number of rows in this row's segment. Only attention over whole texts uses it.
   std::uint32_t segment_rows = 0;
 };
 

@@ -1,4 +1,4 @@
-// A request that is being answered, and the engine's sequence that answers it. These are the state
+// A request that is being answered, and the engine's sequence that answers it. Both are the state
 // of the generator and its parts (generator.h), without any decisions.
 //
 // Threading: the engine's thread.

@@ -7,8 +7,8 @@ namespace {
 
 using protozero::pbf_reader;
 
-// Values of AttributeProto.type. It is 0 in files before IR version 2; the kind is then that of the
-// field that is set.
+// Values of AttributeProto.type. The field is 0 in files before IR version 2; the kind is then that
+// of the field that is set.
 enum class AttributeKind : std::int32_t {
   unset = 0,
   number = 1,

@@ -35,7 +35,7 @@ struct Peak {
 };
 
 struct MatrixRate {
-  bool is_product = false;  // Matrix times matrix; otherwise matrix times vector.
+  bool is_product = false;  // True for matrix times matrix, false for matrix times vector.
   Arithmetic arithmetic = Arithmetic::f32;
   Shape shape;
   double seconds = 0;

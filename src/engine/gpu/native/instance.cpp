@@ -28,7 +28,7 @@ void report_error(const wgpu::Device&, wgpu::ErrorType, wgpu::StringView message
   (*health)->with([&](Health& state) { state.add_error(text); });
 }
 
-// Dawn compiles on threads of its own and calls these functions from there.
+// Dawn compiles on threads of its own and calls these functions on those threads.
 std::size_t load_blob(std::size_t key_size, const std::uint8_t* key, std::size_t size,
                       std::uint8_t* out, void* cache, void*) {
   return static_cast<BlobCache*>(cache)->load({key, key_size}, {out, out == nullptr ? 0 : size});
@@ -131,7 +131,7 @@ class DawnInstance final : public PumpedInstance {
 }  // namespace
 
 #ifdef WEFT_KEEP_DRIVERS_LOADED
-void keep_drivers_loaded();  // keep_drivers.cpp defines it.
+void keep_drivers_loaded();  // Defined in keep_drivers.cpp.
 #endif
 
 std::unique_ptr<PumpedInstance> create_instance() {

@@ -65,7 +65,7 @@ class DrawsUnderWay {
   // Waits for the oldest draw that is under way and adds its tokens to GpuSequence::ahead. It
   // leaves out the sequences that were rewound or closed after the draw.
   [[nodiscard]] Async<Result<>> take_oldest();
-  // Called when the sequence closes: draws that are under way for its slot are dropped.
+  // Drops the draws that are under way for the sequence's slot. Call it when the sequence closes.
   void forget(SequenceId id);
 
   // Draws and waits for the tokens at once, beside the draws that are under way. `encoder` ends

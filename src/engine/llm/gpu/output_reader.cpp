@@ -43,7 +43,7 @@ Async<Result<std::vector<float>>> OutputReader::logits(SequenceId id) {
   co_return co_await floats_.read(std::move(back));
 }
 
-// Reads as many rows at a time as draws have logits.
+// Reads the tokens in passes of at most logits_rows rows, because every row gets logits.
 Async<Result<std::vector<float>>> OutputReader::logits_along(SequenceId id,
                                                              std::vector<Token> tokens) {
   check_last_layer();

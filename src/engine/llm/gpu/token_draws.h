@@ -50,8 +50,8 @@ class TokenDraws {
   // state.
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& ids);
   void record_first(const RowCount& behind, const std::vector<SequenceId>& order);
-  // Submits further draws, as long as they are likely to be wanted and fit into the cache; several
-  // in one submit if steps are quick.
+  // Submits further draws, as long as they are likely to be wanted and fit into the cache. If steps
+  // are quick, one submit has several draws.
   [[nodiscard]] Async<Result<>> draw_ahead(const std::vector<SequenceId>& ids, std::size_t wanted);
   // Compiles the kernels that the next draws of the rows need. False if the rows have changed
   // meanwhile, because another caller that reads a prompt ends them; the draw then begins again.

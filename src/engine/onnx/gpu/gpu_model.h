@@ -38,7 +38,7 @@ class GpuModel {
     std::uint64_t value_bytes_max = 0;      // The most bytes of values on the device; 0: no bound.
     std::size_t plans_max = 8;              // The most plans; the longest unused is dropped first.
     // Frees the constants in this process's memory when the first plan has them on the device. No
-    // other plan can be bound afterwards, so it is for graphs with has_one_plan().
+    // other plan can be bound afterwards, so use this only if has_one_plan() is true for the graph.
     bool release_constants = false;
   };
   // Counts and sizes of a bound plan.
