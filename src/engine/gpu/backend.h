@@ -22,7 +22,7 @@
 namespace weft::gpu {
 
 // The loss of a device, and the errors that no scope caught. Drivers report these from threads of
-// their own, so that a lock guards them (see Backend::health).
+// their own, so a lock guards them (see Backend::health).
 struct Health {
   static constexpr std::size_t errors_max = 64;
 

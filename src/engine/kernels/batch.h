@@ -1,5 +1,5 @@
-// The rows that go through a model together: positions of one sequence, or of several. The kernels
-// that depend on them read these buffers.
+// The rows that go through a model together: positions of one sequence, or of several. Kernels read
+// the structs below from buffers.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,8 @@ class MatmulI8 {
   // rows.
   static constexpr std::uint32_t rows_at_once = 64;
 
-  // The bytes of the operands on the device, whose rows are padded with zeros to whole words, and
-  // those of B to a multiple of four rows.
+  // The bytes of the operands on the device. Rows are padded with zeros to whole words, and B also
+  // to a multiple of four rows.
   [[nodiscard]] static std::uint64_t a_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t b_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t c_bytes(const MatmulShape& shape);

@@ -31,8 +31,8 @@ class AnswerReader {
 
   // Reads Request::answered after the prompt; stops early if the answer is no longer wanted.
   [[nodiscard]] Async<Result<>> replay(GeneratorSlot& slot);
-  // Gives the engine the tokens of the slot that it has not read. `tells`: reports hidden states on
-  // the way.
+  // Gives the engine the tokens of the slot that it has not read. If `tells` is true, reports
+  // hidden states between them.
   [[nodiscard]] Async<Result<>> feed(GeneratorSlot& slot, bool tells);
   // Reports the hidden state after the last token that the engine has read, once for each length.
   // An engine that gives no hidden states is asked only once.

@@ -9,8 +9,8 @@
 namespace weft::llm {
 namespace {
 
-// 4 MiB as f32. Models with such small matrices fit into memory as f32, and are several times
-// faster that way.
+// The largest matrix that is kept as f32, which takes 4 MiB. Models whose matrices are this small
+// fit into memory as f32, and are several times faster that way.
 constexpr std::uint64_t floats_max = 1u << 20;
 
 }  // namespace

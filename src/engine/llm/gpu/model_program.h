@@ -52,8 +52,8 @@ struct DecodeTuning {
   std::uint32_t split_from = 1;       // The number of positions from which attention is split.
   // An engine with at least this number of sequences computes attention by teams, for every number
   // of rows in a pass, so that the bits of a row stay the same. Teams are quicker from eight rows
-  // on and slower for one row. Served engines have more than one sequence, so that another engine
-  // with another number of sequences can continue an answer with the same bits.
+  // on and slower for one row. All served engines have more than one sequence and so use teams: an
+  // engine with another number of sequences can continue an answer with the same bits.
   std::uint32_t teams_from = 2;
   bool packed = false;  // True if the device has dot4I8Packed.
 };

@@ -1,4 +1,5 @@
-// Pipelines are compiled before the first pass that needs them, each once, and no others.
+// Each pipeline is compiled once, before the first pass that needs it, and no other pipeline is
+// compiled.
 #include "engine/llm/gpu/program.h"
 
 #include <gtest/gtest.h>

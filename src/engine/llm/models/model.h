@@ -1,5 +1,5 @@
-// The description of a language model, read from a GGUF file and checked: its numbers and where its
-// weights are. An architecture is a function that fills in a Model (llama.h, gemma3.h, ...); the
+// The description of a language model, read from a GGUF file and checked: its numbers and its
+// tensors. An architecture is a function that fills in a Model (llama.h, gemma3.h, ...); the
 // engines run any Model and know no architectures.
 //
 //   WEFT_ASSIGN(const Model model, read_model(file));

@@ -1,7 +1,7 @@
 // YaRN: a rotation for longer texts than a model was trained with. Pairs that turn quickly keep
-// their frequency, slow ones are stretched, and those between are mixed. Source: Peng et al.,
-// "YaRN: Efficient Context Window Extension of Large Language Models" (2023), as implemented in
-// llama.cpp.
+// their frequency, pairs that turn slowly are stretched, and pairs in between get a mean of both.
+// Source: Peng et al., "YaRN: Efficient Context Window Extension of Large Language Models" (2023),
+// as implemented in llama.cpp.
 #pragma once
 
 #include <cstdint>

@@ -103,8 +103,7 @@ class GpuModel {
   [[nodiscard]] Async<Result<bool>> run_around(std::vector<Tensor> inputs,
                                                std::vector<const gpu::Buffer*> buffers,
                                                Around around);
-  // Reads back the outputs of the latest run_around(). It can be called once, and only if nothing
-  // ran since.
+  // Reads back the outputs of the latest run_around(). Call it once, before any other run.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> outputs();
   // Overwrites the values that runs left on the device with zeros, before runs for another client.
   void clear_values();

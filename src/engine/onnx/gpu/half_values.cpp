@@ -9,7 +9,8 @@
 namespace weft::onnx {
 namespace {
 
-// The least number of elements of weights that are stored in 16 bits; smaller weights save nothing.
+// The least number of elements of weights that are stored in 16 bits. Smaller weights would save
+// little memory.
 constexpr std::int64_t weights_least = 256;
 
 bool is_weight(const Node& node, ValueId id) {

@@ -6,7 +6,8 @@
 
 namespace weft::onnx {
 
-// The sizes of a tensor seen as [batch][heads][length][size], in either of the two layouts.
+// The sizes of a tensor of heads, and its layout: [batch][heads][length][size] unless `flat` is
+// set.
 struct Heads {
   std::int64_t batch = 0, heads = 0, length = 0, size = 0;
   bool flat = false;  // The layout is [batch][length][heads * size].

@@ -103,7 +103,7 @@ class Reshaper {
   }
 
  private:
-  // Returns a tensor with its new size, or null if it is not given.
+  // Returns an input of a node with its new size, or null if the input is not given.
   const Tensor* now(ValueId id) const {
     if (id == no_value) return nullptr;
     if (new_[id]) return &*new_[id];
