@@ -97,7 +97,7 @@ class Grammars {
   const tokenizer::Tokenizer& tokenizer_;
   std::shared_ptr<const TokenMask> ends_;       // The tokens that end an answer.
   std::shared_ptr<const VocabularyTrie> trie_;  // ends_ and trie_ are made with the first grammar.
-  // The newest is last.
+  // The newest grammar is last.
   std::deque<std::pair<std::string, std::shared_ptr<Constraint::Compiled>>> kept_;
 };
 

@@ -31,7 +31,7 @@ class Matcher {
 
   struct Limits {
     std::size_t states_max = std::size_t{1} << 15;
-    // Stacks of all states, nodes and table entries.
+    // The most stacks of all states, the most nodes, and the most table entries.
     std::size_t entries_max = std::size_t{1} << 22;
     std::size_t stacks_max = std::size_t{1} << 14;  // The most stacks of one state.
     std::size_t steps_max = std::size_t{1} << 24;   // The most symbols visited for all states.

@@ -24,7 +24,7 @@ struct BatchSize {
   std::uint32_t unused[2] = {0, 0};
 };
 
-// An element of a storage buffer with one element for each segment.
+// A segment of rows, as an element of a storage buffer that has one element for each segment.
 struct Segment {
   std::uint32_t slot = 0;
   std::uint32_t first_row = 0;

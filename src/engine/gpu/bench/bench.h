@@ -41,7 +41,7 @@ struct MatrixRate {
   double seconds = 0;
   double bytes_per_second = 0;
   double operations_per_second = 0;
-  double of_copy_bandwidth = 0;  // The share of the measured copy rate.
+  double of_copy_bandwidth = 0;  // The rate as a share of the measured copy rate.
   double of_peak = 0;
 };
 

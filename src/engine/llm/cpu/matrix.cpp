@@ -30,7 +30,8 @@ Result<Matrix> Matrix::load(const gguf::Source& source, const gguf::Tensor& tens
   } else {
     out.copy_.resize(tensor.bytes);
     WEFT_OK(source.read(tensor.offset, out.copy_));
-    out.bytes_ = out.copy_;  // Stays valid when `out` is moved.
+    // The span stays valid if `out` is moved, because a moved vector keeps its memory.
+    out.bytes_ = out.copy_;
   }
   return out;
 }

@@ -10,7 +10,7 @@ namespace weft::onnx {
 // set.
 struct Heads {
   std::int64_t batch = 0, heads = 0, length = 0, size = 0;
-  bool flat = false;  // The layout is [batch][length][heads * size].
+  bool flat = false;  // True for the layout [batch][length][heads * size].
   [[nodiscard]] std::size_t place(std::int64_t b, std::int64_t h, std::int64_t i,
                                   std::int64_t k) const {
     return static_cast<std::size_t>(flat ? ((b * length + i) * heads + h) * size + k

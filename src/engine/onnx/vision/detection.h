@@ -18,7 +18,7 @@ struct Detection {
 
 struct DetectionBounds {
   double score_min = 0.25;
-  double overlap_max = 0.45;  // Intersection over union of two boxes of one class.
+  double overlap_max = 0.45;  // The largest intersection over union of two kept boxes of one class.
   std::size_t boxes_max = 1000;
 };
 
