@@ -45,8 +45,8 @@ Result<std::vector<OfferedTool>> tools_of(std::string_view input) {
   return out;
 }
 
-// The alternative for a call of this tool: the parameters follow each other; strings are written
-// without quotes, other values as JSON.
+// The grammar of one call of this tool: its parameters one after another, strings without quotes
+// and other values as JSON.
 Result<schema::Variant> functions_variant(const OfferedTool& tool) {
   schema::Variant out{.parts = {{.before = "<tool_call>\n<function=" + tool.name + ">\n"}}};
   WEFT_ASSIGN(const json::Value root, json::parse(tool.parameters, {.depth_max = 64}));

@@ -19,7 +19,7 @@ enum class CallFormat : std::uint8_t { hermes, functions, bare, list, deepseek }
 
 struct CallGrammar {
   std::string gbnf;
-  std::string mark;  // A token before the calls; empty: none.
+  std::string mark;  // The token before the calls; empty if there is none.
 };
 // Returns the grammar of the calls. `input` is the input of render(); `name` is the tool to call,
 // or empty for any tool; `many` allows several calls. Fails with invalid_argument if there are no

@@ -33,9 +33,9 @@ class ChatTemplate {
   // Parses a template that uses the bos_token and eos_token of the model's vocabulary.
   [[nodiscard]] static Result<ChatTemplate> parse(std::string_view source,
                                                   const tokenizer::Vocabulary& vocabulary);
-  // Uses tokenizer.chat_template and, if there is one, its tool_use variant. Without a template it
-  // uses that of Llama 3, ChatML or Llama 2, by the special tokens. Fails with not_found if these
-  // fit none of the three.
+  // Uses tokenizer.chat_template and, for input with tools, the tool_use variant if the file has
+  // one. A file without a template gets the template of Llama 3, ChatML or Llama 2 that fits its
+  // special tokens. Fails with not_found if none of the three fits.
   [[nodiscard]] static Result<ChatTemplate> create(const gguf::Metadata& metadata,
                                                    const tokenizer::Vocabulary& vocabulary);
 
@@ -47,7 +47,7 @@ class ChatTemplate {
                                            const jinja::RenderOptions& options) const;
 
   [[nodiscard]] Origin origin() const { return origin_; }
-  // Returns the source of the template, of the one for tools if there is one.
+  // Returns the source of the template for tools if the file has one, else of the only template.
   [[nodiscard]] const std::string& source() const { return source_; }
 
  private:

@@ -109,8 +109,8 @@ TEST(ChatTemplate, BeginIsNotWrittenTwice) {
   EXPECT_EQ(encode_prompt(*model.tokenizer, "x").value(), (std::vector<tokenizer::Token>{0, 2}));
 }
 
-// Tests the small models with conversations, the text of their templates, and the token ids of the
-// text.
+// Tests that the templates of the small models give the expected texts for conversations, and that
+// these texts have the expected tokens.
 class ModelChats : public testing::TestWithParam<const char*> {};
 TEST_P(ModelChats, AreThePromptsOfTheModel) {
   const Model model = model_of(
@@ -135,8 +135,8 @@ TEST_P(ModelChats, AreThePromptsOfTheModel) {
       }
       if (messages.empty()) continue;
       const std::string made = chat.render(R"({"messages": )" + messages + "}", {}).value();
-      // The expected texts do not have the BOS that the llama template writes; the expected ids
-      // have it once.
+      // The expected text leaves out the BOS that the Llama template writes. The expected tokens
+      // begin with BOS once.
       const std::string begin =
           model.tokenizer->vocabulary().adds_begin() ? "<|begin_of_text|>" : "";
       EXPECT_EQ(made, begin + prompt);

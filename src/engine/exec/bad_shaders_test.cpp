@@ -1,6 +1,6 @@
-// Shaders of strangers: an error message names the place of the mistake, a job that asks for too
-// much is refused before anything is created, and an access out of bounds harms no other task. (The
-// sandbox handles endless loops.)
+// Tests shaders of untrusted clients: an error message names the place of the mistake, a job that
+// needs too many resources is refused before any device object is created, and an access out of
+// bounds harms no other task. (The sandbox ends endless loops.)
 #include <algorithm>
 
 #include "common/base/format.h"

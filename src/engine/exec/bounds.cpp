@@ -100,7 +100,7 @@ Result<> check_bindings(const Job& job, const gpu::Device& device, const Bounds&
     }
     return {};
   }
-  std::uint32_t uniforms = 1;  // The weft uniform is one.
+  std::uint32_t uniforms = 1;  // Counts the weft uniform.
   std::uint32_t storages = 0;
   for (std::size_t i = 0; i < job.manifest.bindings.size(); ++i) {
     const manifest::Binding& binding = job.manifest.bindings[i];
@@ -135,8 +135,7 @@ Result<> check_dispatches(const Job& job, const gpu::Device& device, const Bound
   if (manifest.kind == manifest::Kind::wgsl) {
     for (const manifest::Step& step : manifest.steps) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        // True if the split axis cuts this step: either the job can be cut, or it is one of several
-        // tasks.
+        // True if the split axis cuts this step, because the job can be cut or has several tasks.
         const bool split = axis == static_cast<std::size_t>(manifest.split.axis) &&
                            (cut || manifest.split.tasks > 1);
         const std::uint32_t length = !split ? step.dispatch[axis] : cut ? 1 : options.range.count;
@@ -302,7 +301,7 @@ Result<> range_fits(const Job& job, const gpu::Device& device, const Bounds& bou
 }
 
 Result<> fits(const Job& job, const gpu::Device& device, const Bounds& bounds) {
-  // No task is longer than the first task.
+  // No task is longer than the first task, so a check of the first task is enough.
   return range_fits(job, device, bounds, {.range = manifest::task_range(job.manifest, 0)});
 }
 

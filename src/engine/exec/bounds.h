@@ -8,8 +8,8 @@
 
 namespace weft::exec {
 
-// The bytes that `range` needs: one size for each binding (of a kernel: a, b and c). An output that
-// is cut counts with the part of the range only; every other binding counts whole.
+// The bytes that `range` needs: one size for each binding (of a kernel: a, b and c). Of an output
+// that is cut, only the part of the range counts; every other binding counts whole.
 struct Footprint {
   std::vector<std::uint64_t> binding_bytes;
   std::uint64_t bytes = 0;  // The number of bytes on the device, readback included.

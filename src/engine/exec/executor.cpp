@@ -86,7 +86,7 @@ class GpuExecutor final : public Executor {
   Async<Result<>> make_matmul() {
     if (!matmul_) {
       WEFT_CO_ASSIGN(kernels::MatmulI8 made, co_await kernels::MatmulI8::create(device_));
-      // A concurrent run may already have created it.
+      // A concurrent run may already have created the kernel.
       if (!matmul_) matmul_.emplace(std::move(made));
     }
     co_return Result<>();

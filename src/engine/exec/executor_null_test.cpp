@@ -131,8 +131,8 @@ TEST_F(OnNullDevice, EndsWithDeviceLostWhenTheDeviceGoesWhileItWaits) {
 }
 
 TEST_F(OnNullDevice, RunsTwoTasksSideBySide) {
-  // Error scopes are a stack of the whole device, so an error of one run could appear in the other
-  // run.
+  // Error scopes are a stack of the whole device, so an error of one run could be reported to the
+  // other run.
   const auto job = rows_job();
   ASSERT_TRUE(gpu::run(*instance, executor->prepare(job)).has_value());
   std::vector<Result<Output>> results;

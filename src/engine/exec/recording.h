@@ -49,7 +49,8 @@ class TaskTimer {
  public:
   TaskTimer(gpu::Device& device, std::size_t passes);
   [[nodiscard]] gpu::TimestampWrites next_pass();
-  // Call it after the last pass, with the encoder of that pass.
+  // Records the readback of the timestamps. Call it after the last pass, with the encoder of that
+  // pass.
   void record(gpu::Encoder& encoder);
   // Returns 0 if nothing was measured or if the timestamps are too coarse for the passes.
   [[nodiscard]] Async<Result<double>> seconds();

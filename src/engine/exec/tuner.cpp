@@ -41,7 +41,8 @@ Async<Result<Tuned>> tune(gpu::Device& device, std::shared_ptr<const Job> job, R
       continue;
     }
     double seconds = std::numeric_limits<double>::infinity();
-    // The first run may include work that the driver delays until a pipeline is used.
+    // Runs twice and keeps the shorter time, because the first run may include work that the driver
+    // delays until a pipeline is used.
     for (int attempt = 0; attempt < 2; ++attempt) {
       WEFT_CO_ASSIGN(Output output, co_await run_wgsl(device, job, *pipelines, sample));
       seconds = std::min(seconds, output.gpu_seconds);

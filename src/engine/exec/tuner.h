@@ -15,8 +15,8 @@ namespace weft::exec {
 
 using Overrides = std::map<std::string, double>;
 
-// The largest number of combinations that are measured. A manifest may have more; the later ones
-// (in the order of the manifest) are left out.
+// The largest number of combinations that are measured. If a manifest has more combinations, the
+// later ones (in the order of the manifest) are left out.
 inline constexpr std::size_t tune_combinations_measured_max = 16;
 
 // Returns the combinations, at most `tune_combinations_measured_max`. For a job without "tune" it

@@ -75,8 +75,8 @@ class WgslScan::Evaluator {
       : scan_(scan), constants_(constants) {}
 
   Result<std::int64_t> evaluate(std::span<const std::string_view> tokens) {
-    // The limit on expressions is needed because a chain of constants that each use the one before
-    // twice doubles the work at every step.
+    // The limit on expressions is needed because the work doubles with every constant of a chain in
+    // which each constant uses the previous one twice.
     if (++depth_ > depth_max || ++expressions_ > expressions_max)
       return fail(ErrorCode::invalid_argument, "it is nested too deep");
     const auto outer_tokens = std::exchange(tokens_, tokens);
@@ -133,7 +133,7 @@ class WgslScan::Evaluator {
       return value;
     }
     if (const auto literal = integer_literal(token)) return *literal;
-    // The conversions u32(x) and i32(x) change no value that is allowed here.
+    // u32(x) and i32(x) are read as x: they change no value that a workgroup size may have.
     if ((token == "u32" || token == "i32") && peek() == "(") return term();
     return named(token);
   }

@@ -185,7 +185,8 @@ void WgslRun::submit_piece(std::size_t index) {
     } else if (!job_.data[i].empty()) {
       write_slice(i, piece);
     } else if (index > 0) {
-      encoder.clear(buffers_[i], 0, buffers_[i].size());  // A new buffer is already zero.
+      // The first piece needs no clear: a new buffer is already zero.
+      encoder.clear(buffers_[i], 0, buffers_[i].size());
     }
   }
   const gpu::BindGroup group = device_.create_bind_group(pipelines_.pipelines.front(), 0, bound);
@@ -217,7 +218,7 @@ Async<Result<Output>> WgslRun::collect(Stopwatch watch) {
   }
   output.wall_seconds = watch.seconds();
   WEFT_CO_ASSIGN(output.gpu_seconds, co_await timer_->seconds());
-  // The device has no timestamps, or they are too coarse for the task.
+  // Uses the wall time if the device has no timestamps or they are too coarse for the task.
   if (output.gpu_seconds == 0) output.gpu_seconds = output.wall_seconds;
   output.dispatches = static_cast<std::uint32_t>(pieces_.size() * step_count_);
   co_return output;
@@ -258,7 +259,7 @@ Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(
                                                      .groups = layouts(manifest),
                                                      .constants = constants});
     if (!pipeline) {
-      // The compiler's own messages begin with LINE:COLUMN, and shader_error() keeps that.
+      // The compiler's own messages begin with LINE:COLUMN, which shader_error() keeps.
       co_return pass(
           Result<>(std::unexpected(shader_error(std::move(pipeline).error(), scan, step.entry))),
           "while compiling the shader's entry point \"{}\"", step.entry);

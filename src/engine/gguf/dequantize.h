@@ -1,5 +1,5 @@
-// Converts every weight format to f32. It is the reference for GPU kernels and the start of the CPU
-// path. The results equal those of ggml's reference bit for bit.
+// Converts every weight format to f32. GPU kernels are compared with it, and the CPU engine
+// computes with it. The results equal those of ggml's reference bit for bit.
 #pragma once
 
 #include <span>

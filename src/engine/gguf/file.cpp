@@ -30,7 +30,8 @@ class Parser {
     WEFT_OK(parse_front());
     for (std::uint64_t i = 0; i < metadata_count_; ++i) WEFT_OK(parse_entry(i));
     WEFT_OK(parse_alignment());
-    file_.tensors.reserve(tensor_count_);  // parse_front() has bounded it by the bytes that remain.
+    // parse_front() has limited the count by the bytes of the file.
+    file_.tensors.reserve(tensor_count_);
     for (std::uint64_t i = 0; i < tensor_count_; ++i) WEFT_OK(parse_tensor(i));
     // A file without tensors may end before the padding.
     file_.data_offset =

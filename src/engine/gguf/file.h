@@ -50,7 +50,7 @@ struct Limits {
   std::uint64_t header_bytes_max = std::uint64_t{1} << 28;
   std::uint64_t key_bytes_max = 65535;         // The limit that the GGUF format sets.
   std::uint64_t tensor_name_bytes_max = 64;    // The limit that the GGUF format sets.
-  std::uint64_t nested_arrays_max = 1u << 16;  // Arrays within arrays, in the whole file.
+  std::uint64_t nested_arrays_max = 1u << 16;  // The most arrays within arrays, in the whole file.
   std::uint32_t array_depth_max = 4;
 };
 

@@ -18,7 +18,7 @@
 
 namespace weft::gguf {
 
-// The numbers are those of files and also the index in Value.
+// The type of a value. The numbers are those of GGUF files and also the indices in Value.
 enum class ValueType : std::uint32_t {
   uint8,
   int8,

@@ -1,4 +1,5 @@
-// Reads the header of a file from front to back through a window, and never past its end.
+// Reads the header of a file from the first byte on, through a window, and never past an end that
+// the caller sets.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 namespace weft::gguf {
 
-// The numbers are those of files. Numbers that are missing were withdrawn.
+// The numbers are those of GGUF files. ggml has withdrawn the numbers that are missing.
 enum class TensorType : std::uint32_t {
   f32 = 0,
   f16 = 1,

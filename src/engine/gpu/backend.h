@@ -22,7 +22,7 @@
 namespace weft::gpu {
 
 // The loss of a device, and the errors that no scope caught. Drivers report these from threads of
-// their own, so that a lock guards them (see Backend::health).
+// their own, so a lock guards them (see Backend::health).
 struct Health {
   static constexpr std::size_t errors_max = 64;
 
@@ -105,7 +105,7 @@ class Backend {
   // Loses the device on request.
   virtual void destroy() = 0;
 
-  // Counts the bytes of the buffers that exist; Object calls it.
+  // Counts the bytes of the buffers that exist. Object calls this function.
   void count_buffer_bytes(std::int64_t change);
   [[nodiscard]] std::uint64_t buffer_bytes() const { return buffer_bytes_; }
   [[nodiscard]] std::uint64_t buffer_bytes_peak() const { return buffer_bytes_peak_; }

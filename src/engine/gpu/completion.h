@@ -60,7 +60,7 @@ struct WaitStateOf : WaitState {
   std::optional<Result<T>> result;
 };
 
-// The backend's end of a wait: it is called once, with the result. A copy is the same completion.
+// The backend's end of a wait. The backend calls it once, with the result. Copies share one result.
 template <class T = void>
 class Completion {
  public:
@@ -80,7 +80,7 @@ class Completion {
   std::shared_ptr<ReadyQueue> ready_;
 };
 
-// The coroutine's end of a wait: it is awaited once.
+// The coroutine's end of a wait. The coroutine awaits it once.
 template <class T = void>
 class Wait {
  public:

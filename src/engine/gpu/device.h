@@ -196,7 +196,7 @@ class Device {
 
   [[nodiscard]] const AdapterInfo& adapter() const;
   [[nodiscard]] const Limits& limits() const;  // The limits of the device, not of the adapter.
-  [[nodiscard]] bool has(std::string_view feature) const;  // True if it is enabled.
+  [[nodiscard]] bool has(std::string_view feature) const;  // True if the feature is enabled.
 
   // Creates a buffer. Errors for exhausted memory or exceeded limits are reported to the error
   // scope.

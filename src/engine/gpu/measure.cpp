@@ -18,7 +18,7 @@ constexpr std::string_view copy_shader = R"(
 }
 )";
 
-// Eight independent chains of multiply-adds hide the latency of one.
+// Eight independent chains of multiply-adds hide the latency of one multiply-add.
 constexpr std::uint32_t peak_steps = 128;
 constexpr std::uint32_t peak_chains = 8;
 constexpr std::uint32_t peak_workgroup = 256;
@@ -63,8 +63,8 @@ std::string peak_shader(Arithmetic arithmetic) {
     text += weft::format("    c{} = {};\n", k, weft::vformat(step, std::make_format_args(k)));
   text += "  }\n  let sum = c0";
   for (std::uint32_t k = 1; k < peak_chains; ++k) text += weft::format(" + c{}", k);
-  // The condition is never true for these data, which the compiler cannot know: no value is stored,
-  // and no computation is optimised away.
+  // The condition is never true for the data of the bench, so no value is stored. The compiler
+  // cannot know the data, so it removes no computation.
   text += weft::format(";\n  if ({} == 0x12345678u) {{ data[i & 3u] = i; }}\n}}\n", last);
   return text;
 }

@@ -46,7 +46,8 @@ class Meter {
 struct Workload {
   Pipeline pipeline;
   std::vector<Buffer> buffers;
-  std::vector<BindGroup> groups;  // Several are used in turn, so that caches do not hold the data.
+  // The groups are used in turn, so that caches do not hold the data.
+  std::vector<BindGroup> groups;
   Workgroups workgroups;
   double bytes = 0;       // Bytes that one run reads and writes.
   double operations = 0;  // The number of multiplications and additions of one run.

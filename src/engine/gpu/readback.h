@@ -34,7 +34,7 @@ class Readback {
 
   // Begins the read; called once, after the submit.
   void begin();
-  // Waits for the bytes; called once. They are valid as long as this object.
+  // Waits for the bytes, which are valid as long as the Readback. Called once.
   [[nodiscard]] Async<Result<ByteSpan>> bytes();
 
  private:
@@ -72,7 +72,7 @@ class ReadbackRing {
   struct Slot {
     Buffer buffer;
     ByteVector bytes;
-    std::optional<Wait<>> wait;  // Set from begin() until its result was read.
+    std::optional<Wait<>> wait;  // The read that begin() started. The slot is free once it is done.
     bool taken = false;
     [[nodiscard]] bool free() const { return !taken && (!wait || wait->done()); }
   };

@@ -1,5 +1,5 @@
-// The properties and rates of a device, measured in a moment, for the worker's registration and
-// `weft bench`.
+// The properties of a device and its measured rates, for the worker's registration and `weft
+// bench`.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@ namespace weft::gpu {
 namespace {
 
 // The size of a piece: Dawn keeps a ring of memory for small writes, and takes new memory for each
-// larger one.
+// larger write.
 constexpr std::size_t piece_bytes = 512 << 10;
 
 std::uint64_t in_words(std::uint64_t bytes) { return (bytes + 3) / 4 * 4; }

@@ -48,7 +48,8 @@ class UploadRing {
   // over slot_bytes, or the device cannot map memory, the bytes are written before the submit, in
   // pieces for which drivers keep memory.
   void write(Encoder& encoder, const Buffer& buffer, ByteSpan bytes);
-  // Called after the submit of the recorded copies, or after their encoder was dropped.
+  // Maps the slots of the recorded copies again. Call it after the submit of these copies, or after
+  // their encoder was dropped.
   void submitted();
   // The number of slots that can be written to at once.
   [[nodiscard]] std::size_t free_slots() const;
@@ -57,7 +58,7 @@ class UploadRing {
   struct Slot {
     Buffer buffer;
     bool mapped = true;
-    bool used = false;           // True if it was used since the last submitted().
+    bool used = false;           // True if the slot was used since the last submitted().
     std::optional<Wait<>> wait;  // Waits until the slot is mapped again.
   };
   Slot* free_slot();

@@ -8,7 +8,7 @@
 //
 // If the device has no timestamp-query, available() is false, next() is empty and times() gives no
 // times. Browsers round the times (usually to 100 us); natively they are exact. Threading: the
-// device's thread. Lifetime: the device outlives it.
+// device's thread. Lifetime: the device outlives the timer.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ class PassTimer {
   [[nodiscard]] bool available() const { return static_cast<bool>(queries_); }
   // The argument for begin_pass() that times the next pass.
   [[nodiscard]] TimestampWrites next(std::string_view label);
-  // Records the end of the timed passes. Called after the last pass, before the submit.
+  // Records the copy of the timestamps to the readback buffer. Call it after the last pass, before
+  // the submit.
   void record(Encoder& encoder);
   // The times of the passes since the last call, in order. Called after the submit.
   [[nodiscard]] Async<Result<std::vector<PassTime>>> times();

@@ -1,4 +1,4 @@
-// A set of bytes: those that the next byte of a text may be.
+// A set of bytes, such as the bytes that may come next in a text.
 #pragma once
 
 #include <array>

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t forced_bytes_max = 4096;
 
-// Returns the tokens of `text`: those of the tokenizer if it adds nothing to the text.
+// Returns the tokens of `text`: the tokenizer's tokens if their text is exactly `text`, else the
+// longest tokens that fit, one after another.
 std::vector<tokenizer::Token> tokens_of(std::string_view text,
                                         const tokenizer::Tokenizer& tokenizer,
                                         const VocabularyTrie& trie) {
@@ -58,7 +59,8 @@ struct Constraint::Compiled {
   std::shared_ptr<const TokenMask> ends;
   std::shared_ptr<const VocabularyTrie> trie;
   std::shared_ptr<const Grammar> grammar;
-  std::shared_ptr<Tables> tables;  // Replaced when full; answers in progress keep the old ones.
+  // Full tables are replaced; answers in progress keep the old tables.
+  std::shared_ptr<Tables> tables;
 };
 
 Constraint::Constraint(std::shared_ptr<Compiled> compiled, Options options)
@@ -71,7 +73,7 @@ Constraint::Constraint(std::shared_ptr<Compiled> compiled, Options options)
 
 Constraint::~Constraint() = default;
 
-// Replaces full tables by new ones and takes over the state.
+// Replaces full tables by new ones, and moves the answer's state to the new tables.
 Result<> Constraint::renew() {
   const std::shared_ptr<Tables> old = tables_;
   if (compiled_->tables == old)
@@ -164,8 +166,8 @@ Result<> Constraint::restrict(std::span<float> logits) {
   WEFT_ASSIGN(const std::span<const std::uint64_t> words, allowed());
   if (words.empty()) return {};
   constexpr float impossible = -std::numeric_limits<float>::infinity();
-  // Whole words of the mask are handled at once, because most are full or empty, and 150,000 tokens
-  // one by one would take as long as a small model.
+  // Whole words of the mask are handled at once, because most are full or empty. To handle 150,000
+  // tokens one by one would take as long as a pass of a small model.
   for (std::size_t first = 0; first < logits.size(); first += 64) {
     const std::size_t count = std::min<std::size_t>(64, logits.size() - first);
     const std::uint64_t word = first / 64 < words.size() ? words[first / 64] : 0;

@@ -59,7 +59,7 @@ class Constraint {
 
   // True if only the end of the answer can follow.
   [[nodiscard]] bool is_complete() const;
-  // True if the text may end here.
+  // True if the answer may end after the text so far.
   [[nodiscard]] bool accepts() const;
 
  private:
@@ -80,7 +80,7 @@ class Constraint {
   std::vector<std::uint64_t> allowed_;  // The result of allowed().
 };
 
-// Compiles the grammars of one model's answers, and keeps the most recent ones.
+// Compiles the grammars of one model's answers, and keeps the newest grammars.
 class Grammars {
  public:
   explicit Grammars(const tokenizer::Tokenizer& tokenizer);
@@ -97,7 +97,7 @@ class Grammars {
   const tokenizer::Tokenizer& tokenizer_;
   std::shared_ptr<const TokenMask> ends_;       // The tokens that end an answer.
   std::shared_ptr<const VocabularyTrie> trie_;  // ends_ and trie_ are made with the first grammar.
-  // The newest is last.
+  // The newest grammar is last.
   std::deque<std::pair<std::string, std::shared_ptr<Constraint::Compiled>>> kept_;
 };
 

@@ -52,7 +52,7 @@ class GbnfParser {
   [[nodiscard]] std::unexpected<Error> error(FormatString<Args...> format, Args&&... args) const {
     const std::string_view before = text_.substr(0, at_);
     const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
-    // Is 0 without a newline, because npos + 1 is 0.
+    // `begin` is 0 if there is no newline, because npos + 1 is 0.
     const std::size_t begin = before.rfind('\n') + 1;
     const std::size_t column = utf8::count_code_points(before.substr(begin)) + 1;
     return fail(ErrorCode::invalid_argument, "Line {}, column {} of the grammar: {}.", line, column,

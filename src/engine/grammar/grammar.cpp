@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint32_t endless = std::numeric_limits<std::uint32_t>::max();
 
 std::uint32_t sum_of(std::uint32_t a, std::uint32_t b) {
-  return std::min(a + b, Grammar::least_bytes_max);  // No overflow: both are at most 2^30.
+  // The sum does not overflow, because a and b are at most 2^30.
+  return std::min(a + b, Grammar::least_bytes_max);
 }
 
 }  // namespace
@@ -93,8 +94,8 @@ Result<std::vector<Symbol>> GrammarBuilder::repeat(const std::vector<Symbol>& sy
     out.push_back(rule(id));
     return out;
   }
-  // Each of these rules is one more repetition or the end. A matcher is then in one rule at a time
-  // instead of in all possible counts.
+  // Adds a rule for each optional repetition: one more repetition and then the next rule, or the
+  // end. A matcher is then in one rule at a time, not in one for each possible count.
   std::vector<Symbol> rest;
   for (std::uint32_t i = least; i < *most; ++i) {
     std::vector<Symbol> once{unit};
@@ -132,11 +133,11 @@ void GrammarBuilder::drop_unreachable(RuleId root) {
 std::vector<std::uint32_t> GrammarBuilder::least_of_rules() const {
   struct Waiting {
     RuleId rule;
-    std::uint32_t open;  // Symbols that are rules not settled yet.
+    std::uint32_t open;  // The rules among the symbols that are not settled.
     std::uint32_t sum;
   };
   std::vector<Waiting> waiting;
-  // For each rule, the indices into `waiting` of its users.
+  // For each rule, the indices into `waiting` of the alternatives that use the rule.
   std::vector<std::vector<std::uint32_t>> users(rules_.size());
   std::vector<std::uint32_t> least(rules_.size(), endless);
   using Entry = std::pair<std::uint32_t, RuleId>;

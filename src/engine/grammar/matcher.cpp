@@ -80,8 +80,8 @@ Matcher::State Matcher::settle() {
         }
         break;
       case Symbol::Kind::rule: {
-        // A rule that is the last symbol of an alternative replaces it on the stack, so that stacks
-        // do not grow.
+        // A rule that is the last symbol of an alternative replaces the alternative on the stack,
+        // so that stacks do not grow.
         const bool last = grammar_->symbol(position + 1).kind == Symbol::Kind::end;
         const NodeId behind = last ? below : intern_node(position + 1, below);
         for (const Position one : grammar_->alternatives(symbol.value)) push(one, behind);

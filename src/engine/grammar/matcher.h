@@ -31,7 +31,7 @@ class Matcher {
 
   struct Limits {
     std::size_t states_max = std::size_t{1} << 15;
-    // Stacks of all states, nodes and table entries.
+    // The most stacks of all states, the most nodes, and the most table entries.
     std::size_t entries_max = std::size_t{1} << 22;
     std::size_t stacks_max = std::size_t{1} << 14;  // The most stacks of one state.
     std::size_t steps_max = std::size_t{1} << 24;   // The most symbols visited for all states.
@@ -64,7 +64,7 @@ class Matcher {
   // Returns the bytes that can follow.
   [[nodiscard]] ByteSet possible(State state) const;
   // Returns the text that must follow before there is a choice, at most `bytes_max` bytes of this
-  // text. It is empty if the whole text may end here.
+  // text. It is empty if the text so far may be the whole text.
   [[nodiscard]] std::string forced_text(State state, std::size_t bytes_max);
 
   [[nodiscard]] std::size_t states() const { return states_.size(); }

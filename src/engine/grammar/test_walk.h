@@ -9,7 +9,7 @@
 
 namespace weft::grammar::test {
 
-// Returns a text that the grammar accepts: the first `bytes_free` bytes are random, then it takes
+// Returns a text that the grammar accepts: the first `bytes_free` bytes are random, and the rest is
 // the shortest way to an end. Returns nullopt if the matcher is full.
 inline std::optional<std::string> random_text(Matcher& matcher, std::mt19937_64& random,
                                               std::size_t bytes_free) {

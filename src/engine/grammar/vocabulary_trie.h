@@ -20,7 +20,7 @@ class VocabularyTrie {
 
   struct Node {
     std::uint32_t end = 0;  // The first node after this one's subtree.
-    // First of this node's tokens in tokens(); they end at the next node's.
+    // The index of this node's first token in tokens(). Its tokens end where the next node's begin.
     std::uint32_t tokens = 0;
     std::uint16_t depth = 0;  // Bytes from the root to this node; at least 1.
     std::uint8_t byte = 0;

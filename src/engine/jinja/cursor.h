@@ -46,7 +46,8 @@ class Cursor {
   }
   [[nodiscard]] std::unexpected<Error> unexpected(std::string_view wanted) const;
 
-  // Counts the nesting depth of the parser while it lives. Call check_depth() after making one.
+  // Counts one level of the parser's nesting depth while this object lives. Call check_depth()
+  // after making one.
   struct Depth {
     explicit Depth(int& counter) : count(counter) { ++count; }
     Depth(const Depth&) = delete;

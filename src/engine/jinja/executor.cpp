@@ -167,7 +167,7 @@ Result<Executor::Flow> Executor::node(const WithNode& node, Scope& scope) {
   WEFT_ASSIGN(Scope * inner, scopes_.add(&scope));
   for (const auto& [target, value_node] : node.values) {
     WEFT_ASSIGN(const Value value,
-                // Values do not see the names of this statement.
+                // The values of a `with` statement do not see the names that it sets.
                 evaluator_.evaluate(*value_node, scope));
     WEFT_OK(assign(target, value, *inner));
   }

@@ -27,7 +27,7 @@ class ExpressionParser : protected Cursor {
   };
 
   Result<ExpressionRef> parse_tuple(TupleOptions options);
-  Result<ExpressionRef> parse_expression();  // Also reads `a if b else c`.
+  Result<ExpressionRef> parse_expression();  // Reads an expression, including `a if b else c`.
   Result<ExpressionRef> parse_or();
   Result<ExpressionRef> parse_primary();
   Result<ExpressionRef> parse_postfix(ExpressionRef value);

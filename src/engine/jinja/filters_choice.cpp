@@ -193,7 +193,8 @@ Result<Value> groupby(Interpreter& interpreter, const Value& input, const Argume
 // The filter map: map('upper'), map('replace', 'a', 'b'), map(attribute='name', default='x').
 Result<Value> map(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   if (!is_true(input))
-    return interpreter.heap().iterator({});  // A false value need not be a sequence.
+    // A value that counts as false gives no elements, even if it is no sequence.
+    return interpreter.heap().iterator({});
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::vector<Value> mapped;
   if (arguments.positional.empty()) {
@@ -224,7 +225,8 @@ struct Choice {
 template <Choice choice>
 Result<Value> choose(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   if (!is_true(input))
-    return interpreter.heap().iterator({});  // A false value need not be a sequence.
+    // A value that counts as false gives no elements, even if it is no sequence.
+    return interpreter.heap().iterator({});
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::size_t used = choice.by_attribute ? 1 : 0;
   if (arguments.positional.size() < used) return fault("the attribute's name is missing");

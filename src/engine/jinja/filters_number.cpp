@@ -1,4 +1,4 @@
-// Filters for numbers, and the few for values of any kind.
+// Filters for numbers, and the few filters for values of any kind.
 #include <charconv>
 #include <cmath>
 #include <cstdio>

@@ -146,7 +146,8 @@ Result<Value> indent(Interpreter& interpreter, const Value& input, const Argumen
   }
   const bool blank = given.is_true_or(2, false);
   const std::string text =
-      text_of(input) + "\n";  // The newline makes a newline at the end give an empty last line.
+      // If the text ends with a newline, the added newline gives an empty last line.
+      text_of(input) + "\n";
   const auto lines = split_lines(text, false);
   WEFT_OK(interpreter.charge(text.size() + lines.size() * step.size()));
   std::string out;

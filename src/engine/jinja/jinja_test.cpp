@@ -1,5 +1,5 @@
-// Tests that the vectors do not cover: bounds, errors that name the line, and special cases of
-// Python.
+// Tests cases that the test vectors do not cover: bounds, errors that name the line, and special
+// cases of Python.
 #include <gtest/gtest.h>
 
 #include "engine/jinja/read_json.h"

@@ -323,7 +323,7 @@ class Lexer {
   const std::string source_;
   std::size_t at_ = 0;
   std::uint32_t line_ = 1;
-  bool line_starting_ = true;  // The text before ended with a newline.
+  bool line_starting_ = true;  // True if the previous text ended with a newline.
   std::vector<Lexeme> lexemes_;
 };
 

@@ -22,8 +22,8 @@ class Meter {
   // that size.
   [[nodiscard]] Result<> charge(std::uint64_t bytes);
 
-  // Counts one more level of nested nodes while it lives. The next step() fails if the nodes are
-  // nested too deep.
+  // Counts one more level of nested nodes while this object lives. The next step() fails if the
+  // nodes are nested too deep.
   class Level {
    public:
     explicit Level(Meter& meter) : meter_(meter) { ++meter_.depth_; }

@@ -38,7 +38,7 @@ Result<Value> dict_items(Interpreter& interpreter, const Value& self, const Argu
 }
 Result<Value> copy(Interpreter&, const Value& self, const Arguments&) {
   return self;
-}  // The object itself is a copy, because it cannot change.
+}  // A copy of an object that cannot change is the object itself.
 
 Result<Value> list_count(Interpreter&, const Value& self, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"value"}));

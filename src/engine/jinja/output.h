@@ -22,7 +22,7 @@ class Output {
   [[nodiscard]] Result<> write(std::string_view text);
   [[nodiscard]] std::string take() { return std::move(text_); }
 
-  // Collects everything that is written while it lives in a separate text.
+  // While this object lives, all output is collected in a separate text.
   class Apart {
    public:
     explicit Apart(Output& output) : output_(output), before_(output.to_) { output.to_ = &text_; }

@@ -25,8 +25,8 @@ struct KeyRule {
 };
 [[nodiscard]] Result<Value> key_of(Interpreter& interpreter, const Value& element,
                                    const KeyRule& rule);
-// Returns the key of an element as a list, with one key for each attribute. Equal parts of two
-// lists are never ordered, so they need no order.
+// Returns the key of an element as a list, with one key for each attribute. Lists are ordered by
+// their first unequal parts, so equal parts may be values without an order.
 [[nodiscard]] Result<Value> keys_of(Interpreter& interpreter, const Value& element,
                                     const KeyRule& rule);
 

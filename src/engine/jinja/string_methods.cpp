@@ -196,7 +196,8 @@ Result<Value> without_affix(Interpreter& interpreter, const Value& self,
   return same_kind(interpreter, self, std::string(text));
 }
 
-// The side of the text in ljust (left), rjust (right) and center (both).
+// The side of the result on which the text stands: left for ljust, right for rjust, both for
+// center.
 enum class Side : std::uint8_t { left, right, both };
 template <Side text_side>
 Result<Value> justified(Interpreter& interpreter, const Value& self, const Arguments& arguments) {

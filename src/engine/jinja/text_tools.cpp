@@ -250,7 +250,7 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
   long long count = 0;
   const auto may = [&] { return count_max < 0 || count < count_max; };
   std::size_t at = 0;
-  if (from.empty()) {  // Inserts before every character and at the end.
+  if (from.empty()) {  // Inserts `to` before every character and at the end.
     for (; at < text.size(); ++count) {
       if (!may()) break;
       const std::size_t bytes = utf8::decode(text, at).bytes;

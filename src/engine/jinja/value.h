@@ -19,7 +19,8 @@
 
 namespace weft::jinja {
 
-// Python's integers have no limit. These have 127 bits, and arithmetic beyond them is an error.
+// The integers of templates. They have 127 bits, unlike Python's, which have no limit; arithmetic
+// beyond 127 bits is an error.
 __extension__ typedef __int128 Integer;
 
 enum class Kind : std::uint8_t {
@@ -118,7 +119,7 @@ struct Sequence : Object {
     keys,
     values,
     pairs
-  };  // group: a result of groupby; the last three: views.
+  };  // group: a result of groupby; keys, values and pairs: views of a dict.
   Sequence(std::vector<Value> values, Form what) : items(std::move(values)), form(what) {}
   std::vector<Value> items;
   Form form;

@@ -35,8 +35,8 @@ struct AttentionSpec {
   AttentionView view{};
   // The rows of whole texts, in which each row sees all rows of its text; for flash_attention.h.
   // Keys and values are in the rows of the queries (f32), at these offsets; only the heads of the
-  // cache's description are used. A RowPlace has the text's first row as its slot, and
-  // segment_rows.
+  // cache's description are used. A RowPlace has the text's first row as its slot, and the text's
+  // number of rows as segment_rows.
   struct WholeTexts {
     std::uint32_t k_offset = 0, v_offset = 0;  // Both must be multiples of 4.
   };

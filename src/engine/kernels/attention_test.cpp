@@ -81,8 +81,8 @@ TEST_P(AttentionTest, EqualsTheReference) {
     }
   }
   // The error bound: scores of size up to 4 are sums of `dim` products, with an error of about dim
-  // / 4 * 2^-24 * 4. exp() turns that, and its own few units, into a relative error of the weights;
-  // values are about 1.
+  // / 4 * 2^-24 * 4. exp() turns this error, and a few units in the last place of its own, into a
+  // relative error of the weights; values are about 1.
   test::expect_close(download<float>(out, expected.size()), expected,
                      4e-6f + static_cast<float>(dim) * 0x1p-23f, 0, "attention");
 }

@@ -1,5 +1,5 @@
-// The rows that go through a model together: positions of one sequence, or of several. The kernels
-// that depend on them read these buffers.
+// The rows that go through a model together: positions of one sequence, or of several. Kernels read
+// the structs below from buffers.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace weft::kernels {
 struct RowPlace {
   std::uint32_t slot = 0;
   std::uint32_t position = 0;
-  std::uint32_t run = 0;  // The number of rows before it in its segment.
-  // The number of rows in its segment. Only attention over whole texts uses it.
+  std::uint32_t run = 0;  // The number of rows before this row in its segment.
+  // The number of rows in this row's segment. Only attention over whole texts uses it.
   std::uint32_t segment_rows = 0;
 };
 
@@ -24,7 +24,7 @@ struct BatchSize {
   std::uint32_t unused[2] = {0, 0};
 };
 
-// An element of a storage buffer with one element for each segment.
+// A segment of rows, as an element of a storage buffer that has one element for each segment.
 struct Segment {
   std::uint32_t slot = 0;
   std::uint32_t first_row = 0;

@@ -175,7 +175,8 @@ TEST_F(DeltaNetTest, NormsAndGatesAsTheReferenceDoes) {
         expected[from + i] *= reference::silu(gates[row * spec.pitch + 7 + h * 20 + i]);
     }
   }
-  // The error bound of a norm (16 units) and of exp() of numbers up to 4 (11 units).
+  // The error bound of a norm (16 units in the last place) and of exp() of numbers up to 4 (11 such
+  // units).
   test::expect_close(download<float>(out, expected.size()), expected, 1e-7f, 40 * 0x1p-23f,
                      "gated norm");
 }

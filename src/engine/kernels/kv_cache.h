@@ -36,8 +36,7 @@ struct KvCacheSpec {
   // Adds to a shader the constants KV_HEADS, CONTEXT and DIM, the alias KvCell (four numbers) and
   // the format's functions:
   // - key_at(i) and value_at(i) -> vec4f, which read group i of four numbers from the buffers
-  // `keys` and
-  //   `values` of array<KvCell>, which the kernel declares;
+  //   `keys` and `values` of array<KvCell>, which the kernel declares;
   // - kv_row(slot, kv_head, position), the index of the first four numbers of a head; with pages it
   //   reads `places`, an array<vec4u>, which the kernel declares;
   // - with `writable` also store_key(i, ...) and store_value().

@@ -21,11 +21,12 @@ class MatmulI8 {
   enum class Dot : std::uint8_t { best, plain };
   [[nodiscard]] static Async<Result<MatmulI8>> create(gpu::Device& device, Dot dot = Dot::best);
 
-  // The rows of C that one workgroup computes: a dispatch with fewer rows takes as long.
+  // The rows of C that one workgroup computes. A dispatch of fewer rows takes as long as one of 64
+  // rows.
   static constexpr std::uint32_t rows_at_once = 64;
 
-  // The bytes of the operands on the device, whose rows are padded with zeros to whole words, and
-  // those of B to a multiple of four rows.
+  // The bytes of the operands on the device. Rows are padded with zeros to whole words, and B also
+  // to a multiple of four rows.
   [[nodiscard]] static std::uint64_t a_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t b_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t c_bytes(const MatmulShape& shape);

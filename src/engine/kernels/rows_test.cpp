@@ -152,8 +152,8 @@ TEST_P(RotaryTest, TurnsAndStoresAsTheReferenceDoes) {
     return scale * static_cast<float>(static_cast<std::int8_t>(cache[at]));
   };
   // The error bound of rounding in the cache: half a unit of 11 bits, or half a step of 1/127 of
-  // the block's largest number (a little more if the division is not exact). Before it come a norm
-  // and two products.
+  // the block's largest number (a little more if the division is not exact). The norm and two
+  // products before the rounding add their own errors.
   const float relative = one.format == KvCacheFormat::f16 ? 0x1p-11f * 1.01f : 0;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t h = 0; h < heads + 2 * kv_heads; ++h) {

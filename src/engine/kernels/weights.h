@@ -14,7 +14,7 @@
 namespace weft::kernels {
 
 enum class WeightFormat : std::uint8_t {
-  f32,  // Used for file formats that have no format here, too.
+  f32,  // Also used for file formats that are not listed below.
   f16,
   bf16,
   q8,   // int8; f16 scale for every 32: Q8_0, Q5_0, IQ4_NL.
@@ -39,8 +39,8 @@ struct WeightLayout {
   [[nodiscard]] std::uint32_t scale_row_bytes() const;  // A multiple of 4; 0 for floats.
 };
 
-// Packs rows of a tensor of `type`, as they are in the file, into out_quants and out_scales, which
-// have room for as many rows of the layout (weight_format(type), columns).
+// Packs rows of a tensor of `type`, as they are in the file, into out_quants and out_scales. Each
+// of these must have room for all rows in the layout {weight_format(type), columns}.
 [[nodiscard]] Result<> pack_weights(gguf::TensorType type, std::uint32_t columns, ByteSpan rows,
                                     std::span<std::uint8_t> out_quants,
                                     std::span<std::uint8_t> out_scales);

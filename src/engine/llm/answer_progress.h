@@ -27,8 +27,8 @@ class AnswerProgress {
                  AnswerReader& reader, AnswerQueue& queue)
       : engine_(engine), vocabulary_(vocabulary), slots_(slots), reader_(reader), queue_(queue) {}
 
-  // Adds a token that was chosen here and that the engine is given later (GeneratorSlot::unread),
-  // and then the tokens that the constraint fixes after it.
+  // Adds a token that the CPU chose from the engine's logits and that the engine is given later
+  // (GeneratorSlot::unread), and then the tokens that the constraint fixes after it.
   void take_chosen(GeneratorSlot& slot, const Drawn& drawn, std::vector<Drawn> top);
   // Adds a token that the engine drew. Before that, reports the hidden state that the token was
   // drawn from if the request asks for it.

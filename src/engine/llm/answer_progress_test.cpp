@@ -1,5 +1,6 @@
-// AnswerProgress: where answers end and what their listeners hear before; tokens that a constraint
-// fixes are part of the answer; an answer that fails fails alone and frees its sequence.
+// Tests AnswerProgress: answers end at their bounds, stop texts and constraints; hidden states are
+// reported; tokens that a constraint fixes are part of the answer; an answer that fails fails alone
+// and frees its sequence.
 #include "engine/llm/answer_progress.h"
 
 #include "engine/llm/run_now.h"

@@ -1,7 +1,8 @@
-// Gives an engine the tokens that an answer already has: tokens that were drawn elsewhere and
-// tokens that were chosen here. If the answer is continued, the tokens that were drawn elsewhere
-// are read in the same passes in which they were drawn, because the passes decide which tokens
-// follow. While it reads, it reports hidden states, and draws tokens again for an audit.
+// Gives an engine the tokens that an answer already has: tokens that another engine drew
+// (Request::answered) and tokens that a constraint fixes or the CPU chose. If the answer is
+// continued, the tokens of the other engine are read in the same passes in which they were drawn,
+// because the passes decide which tokens follow. While it reads, it reports hidden states, and
+// draws tokens again for an audit.
 //
 // Threading: the engine's thread. Lifetime: the engine and the vocabulary outlive it. Errors: the
 // engine's errors.
@@ -30,8 +31,8 @@ class AnswerReader {
 
   // Reads Request::answered after the prompt; stops early if the answer is no longer wanted.
   [[nodiscard]] Async<Result<>> replay(GeneratorSlot& slot);
-  // Gives the engine the tokens of the slot that it has not read. `tells`: reports hidden states on
-  // the way.
+  // Gives the engine the tokens of the slot that it has not read. If `tells` is true, reports
+  // hidden states between them.
   [[nodiscard]] Async<Result<>> feed(GeneratorSlot& slot, bool tells);
   // Reports the hidden state after the last token that the engine has read, once for each length.
   // An engine that gives no hidden states is asked only once.

@@ -33,12 +33,12 @@ struct Request {
   using OnToken = std::function<void(const GeneratedToken& token, std::string_view text)>;
 
   std::vector<Token> prompt;
-  // The beginning of the answer, which was drawn elsewhere and is continued here. Its tokens count
-  // towards tokens_max.
+  // The beginning of an answer that another engine began and this engine continues. Its tokens
+  // count towards tokens_max.
   std::vector<Token> answered{};
   std::uint32_t tokens_max = 128;
   Sampling sampling{};
-  std::vector<std::string> stop{};  // Stop texts: the answer ends before the first of them.
+  std::vector<std::string> stop{};  // The answer ends before the first of these texts.
   std::uint32_t top = 0;            // The number of best candidates to report for every token.
   std::vector<TokenBias> bias{};    // Added to the logits before any other change.
   // The constraint that the answer satisfies; no other request may use it. If it leaves only one
@@ -56,8 +56,8 @@ struct Request {
   std::uint32_t hidden_every = 32;
   // Is called for an answer that is read and not drawn (answered has tokens_max tokens): each of
   // its tokens is drawn again, and `doubtful` are the indices, in ascending order, of the tokens
-  // that the settings do not give (redraw.h) if hidden states may differ by redraw_error. It names
-  // at most redraw_doubts_max tokens.
+  // that the settings do not give (redraw.h) if hidden states may differ by redraw_error.
+  // `doubtful` has at most redraw_doubts_max indices.
   std::function<void(const std::vector<std::uint32_t>& doubtful)> on_redrawn{};
   double redraw_error = 0;
   // Called before every token and every part of the prompt; false ends the answer.

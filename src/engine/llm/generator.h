@@ -8,8 +8,8 @@
 // beginning of many requests is therefore read twice.
 //
 //   Generator generator(engine, tokenizer);
-//   WEFT_CO_ASSIGN(const Generation answer, co_await generator.generate({.prompt = tokens,
-//   .tokens_max = 64}, on_text));
+//   WEFT_CO_ASSIGN(const Generation answer,
+//                  co_await generator.generate({.prompt = tokens, .tokens_max = 64}, on_text));
 //
 // Threading: the engine's thread. Lifetime: engine and tokenizer outlive the generator.
 #pragma once
@@ -57,8 +57,8 @@ class Generator {
   // Queues a request, which run() answers. Fails at once for a request that can never be answered:
   // an empty prompt, a prompt that does not fit into the context, or a parameter outside its range.
   [[nodiscard]] Result<> add(Request request, OnText on_text, OnDone on_done);
-  // Answers all queued requests, including those that are added meanwhile. Only one run() at a
-  // time.
+  // Answers all queued requests, including those that are added meanwhile. A second run() must not
+  // begin before the first has ended.
   [[nodiscard]] Async<Result<>> run();
   // Adds the request and runs the generator.
   [[nodiscard]] Async<Result<Generation>> generate(Request request, OnText on_text = {});

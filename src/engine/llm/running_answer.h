@@ -1,4 +1,4 @@
-// A request that is being answered, and the engine's sequence that answers it. These are the state
+// A request that is being answered, and the engine's sequence that answers it. Both are the state
 // of the generator and its parts (generator.h), without any decisions.
 //
 // Threading: the engine's thread.
@@ -99,7 +99,7 @@ struct GeneratorSlot {
   std::vector<Token> tokens;
   std::size_t unread = 0;  // The number of last tokens that the engine has not been given.
   std::unique_ptr<RunningAnswer> answer;  // Null while the slot is free.
-  std::uint64_t used = 0;                 // The rank of its last answer's end among all ends.
+  std::uint64_t used = 0;                 // Higher for a slot whose last answer ended later.
 
   // The number of the slot's tokens that the engine has read.
   [[nodiscard]] std::size_t read() const { return tokens.size() - unread; }

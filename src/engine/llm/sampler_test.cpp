@@ -1,5 +1,5 @@
-// The sampler: the best token, the penalties, the tokens that top-k, top-p and min-p keep, and that
-// the seed decides everything else.
+// Tests the sampler: the best token, the penalties, the tokens that top-k, top-p and min-p keep,
+// and the choice by the seed.
 #include "engine/llm/sampler.h"
 
 #include <gtest/gtest.h>

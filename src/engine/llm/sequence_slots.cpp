@@ -9,7 +9,8 @@ namespace weft::llm {
 
 namespace {
 
-// The number of prompt tokens that a slot must have read beyond the answering slot's to share them.
+// The least number of prompt tokens that sharing must save. A slot shares the positions of another
+// slot only if that slot has read more of the prompt by at least this number.
 constexpr std::size_t shared_least = 64;
 
 std::size_t common_prefix(const std::vector<Token>& a, const std::vector<Token>& b) {
@@ -88,7 +89,7 @@ std::uint32_t SequenceSlots::begin_with_what_is_read(GeneratorSlot& slot,
 }
 
 // Reserves memory for a whole answer before it begins. If there is not enough, closes free slots,
-// those first that were used the longest time ago.
+// the least recently used first.
 Result<> SequenceSlots::reserve(GeneratorSlot& slot, const Request& request) {
   const auto positions = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       engine_.options().context, request.prompt.size() + std::uint64_t{request.tokens_max} + 1));

@@ -1,5 +1,6 @@
-// The choice of a sequence for a prompt: the one that has read most of it; idle sequences give up
-// their memory for an answer; a failed answer leaves no tokens that are used again.
+// Tests the choice of a sequence for a prompt: the sequence that has read most of the prompt is
+// chosen; idle sequences give up their memory for an answer; no answer uses the tokens of a failed
+// answer.
 #include "engine/llm/sequence_slots.h"
 
 #include <gtest/gtest.h>

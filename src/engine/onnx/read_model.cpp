@@ -7,8 +7,8 @@ namespace {
 
 using protozero::pbf_reader;
 
-// Values of AttributeProto.type. It is 0 in files before IR version 2; the kind is then that of the
-// field that is set.
+// Values of AttributeProto.type. The field is 0 in files before IR version 2; the kind is then that
+// of the field that is set.
 enum class AttributeKind : std::int32_t {
   unset = 0,
   number = 1,
@@ -212,7 +212,8 @@ Result<ValueInfo> read_value_info(pbf_reader reader, const ReadBounds& bounds) {
     } else if (reader.tag() == 2) {
       pbf_reader kind = reader.get_message();
       while (kind.next()) {
-        if (kind.tag() != 1) {  // Field 6 is a denotation; others are no tensors.
+        // Field 6 is a denotation; any other field is a type other than a tensor.
+        if (kind.tag() != 1) {
           if (kind.tag() != 6)
             return fail(ErrorCode::unsupported, "The value '{}' is not a tensor.", info.name);
           kind.skip();

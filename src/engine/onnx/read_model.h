@@ -16,7 +16,8 @@ inline constexpr std::int64_t opset_max = 27;
 struct ReadBounds {
   std::size_t nodes_max = 100'000;
   std::size_t tensors_max = 100'000;
-  std::size_t list_max = 1 << 20;  // Elements of one attribute, and values of one node.
+  // The most elements of an attribute, and the most inputs or outputs of a node.
+  std::size_t list_max = 1 << 20;
   std::size_t name_bytes_max = 4096;
 };
 

@@ -78,8 +78,8 @@ class Tensor {
     own();
     return *bytes_;
   }
-  // Returns a tensor with the same bytes and another shape. The new shape must have as many
-  // elements.
+  // Returns a tensor with the same bytes and another shape. The new shape must have the same number
+  // of elements.
   [[nodiscard]] Tensor reshaped(Shape shape) const;
   // Returns a tensor with the type and shape of this one but without bytes.
   [[nodiscard]] Tensor without_bytes() const { return Tensor(type_, shape_); }

@@ -27,7 +27,7 @@ struct Choice {
   std::string pointer;     // The JSON pointer of the keyword.
   bool exclusive = false;  // True for oneOf.
   std::vector<Place> options;
-  std::vector<std::string> path;  // Pointers of the schemas that led to it.
+  std::vector<std::string> path;  // Pointers of the schemas that led to the choice.
 };
 
 // The keywords of one schema that remain after references, allOf, anyOf and oneOf are resolved.
@@ -68,7 +68,7 @@ class Document {
   // Adds a schema to those that apply. Fails with invalid_argument for an invalid schema or a
   // reference that leads nowhere or to itself, and with unsupported for an unknown keyword.
   [[nodiscard]] Result<> add(const Place& place, Conjunction& out) const;
-  // True if two options of a oneOf may both accept a value, unless the check can exclude it.
+  // True unless the check can exclude that two options of a oneOf both accept a value.
   [[nodiscard]] Result<bool> may_overlap(const Conjunction& a, const Conjunction& b) const {
     return may_overlap(a, b, 0);
   }

@@ -20,7 +20,7 @@ namespace weft::schema {
 [[nodiscard]] Result<std::optional<std::uint64_t>> smallest(const Conjunction& all,
                                                             const std::string& key);
 inline constexpr std::uint64_t times_most = 16384;
-// Returns "what{least,most}", or "" for no repetition. Counts above times_most are reduced to it.
+// Returns "what{least,most}", or "" for no repetition. Counts above times_most become times_most.
 [[nodiscard]] std::string times(const std::string& what, std::uint64_t least,
                                 std::optional<std::uint64_t> most);
 

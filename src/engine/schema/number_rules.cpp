@@ -118,7 +118,7 @@ class FractionWriter {
 
   explicit FractionWriter(std::size_t free) : free_(free) {}
 
-  // True if the number may end here.
+  // True if the number may end after the digits that are already written.
   [[nodiscard]] static bool may_end(const std::optional<Bound>& low,
                                     const std::optional<Bound>& high) {
     const bool high_enough = !low || (low->digits.empty() && !low->exclusive);

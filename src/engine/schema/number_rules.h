@@ -13,7 +13,7 @@ namespace weft::schema {
 
 struct NumberBounds {
   std::optional<double> least{}, most{};
-  bool above = false, below = false;  // The bound itself is excluded.
+  bool above = false, below = false;  // True if the bound itself is excluded.
 
   [[nodiscard]] bool any() const { return least.has_value() || most.has_value(); }
   void raise(double bound, bool exclusive);

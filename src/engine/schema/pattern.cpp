@@ -15,7 +15,8 @@ using grammar::CharacterRange;
 using grammar::CharacterSet;
 
 constexpr std::size_t pattern_bytes_max = 4096;
-constexpr std::size_t groups_max = 12;  // Nested groups; a grammar allows 64 nested parentheses.
+// The most nested groups; a grammar allows 64 nested parentheses.
+constexpr std::size_t groups_max = 12;
 constexpr std::uint32_t times_max = 4096;
 constexpr std::uint64_t length_max = std::uint64_t{1} << 40;
 

@@ -19,7 +19,7 @@ namespace weft::schema {
 struct Pattern {
   std::string expression;             // Matches the text between the quotation marks.
   std::uint64_t least = 0;            // Least number of characters of a text.
-  std::optional<std::uint64_t> most;  // The greatest number; nullopt if there is no limit.
+  std::optional<std::uint64_t> most;  // The greatest number of characters; nullopt: no limit.
 };
 
 // Fails with unsupported and the name of the construct if it is not supported, and with

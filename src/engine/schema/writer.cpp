@@ -238,7 +238,7 @@ Result<Expression> SchemaWriter::write_array(const Conjunction& all) {
     rest.append(items[i]);
     if (!body.empty()) rest.append(" ").append(body);
     if (i >= least) rest.insert(0, "(").append(")?");
-    // Nested parentheses are limited.
+    // Many items become rules of their own, because a grammar limits nested parentheses.
     body = items.size() > 8 ? rules_.define(rest) : std::move(rest);
   }
   return R"("[" )" + (body.empty() ? "" : body + " ") + R"("]")";

@@ -30,7 +30,8 @@ void clean_spaces(std::string& text) {
         i > 0 && i + 1 < text.size() && text[i] == '\'' && text[i - 1] == ' ' && text[i + 1] == ' ';
     if (lone) out.pop_back();
     out.push_back(text[i]);
-    // Removes the space after the quote; the next character does not see it.
+    // Replaces the space after the quote by '\0', so that the next character is not taken for one
+    // after a space.
     if (lone) text[++i] = '\0';
   }
   text = std::move(out);

@@ -26,8 +26,8 @@ std::vector<Token> SpecialTokens::find_present(const Vocabulary& vocabulary, std
   std::vector<bool> seen(vocabulary.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
     std::span<const Token> candidates = by_first_[static_cast<std::uint8_t>(text[at])];
-    // The range of sorted candidates is narrowed byte by byte; a candidate whose text ends here
-    // occurs.
+    // The range of sorted candidates is narrowed byte by byte. A candidate occurs in the text if
+    // all of its bytes were found.
     for (std::size_t length = 1; !candidates.empty(); ++length) {
       while (!candidates.empty() && vocabulary.text(candidates.front()).size() == length) {
         const Token token = candidates.front();

@@ -1,5 +1,5 @@
-// A hash index that finds the entry of a list that equals a text. It takes four to eight bytes for
-// each entry, for lists of a quarter of a million entries, and copies no text.
+// A hash index that finds the entry of a list that equals a text. It copies no text and takes four
+// to eight bytes for each entry, because a vocabulary has up to a quarter of a million entries.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Tests that the vectors do not cover: special tokens, rules at the ends of a text, broken
-// metadata, bytes that are not text, and very long texts.
+// Tests cases that the test vectors do not cover: special tokens, rules at the ends of a text,
+// broken metadata, bytes that are not text, and very long texts.
 #include "engine/tokenizer/tokenizer.h"
 
 #include <gtest/gtest.h>

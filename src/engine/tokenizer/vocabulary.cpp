@@ -91,8 +91,8 @@ Result<Vocabulary> Vocabulary::create(const gguf::Metadata& metadata) {
 Result<> Vocabulary::load_tokens(const gguf::Metadata& metadata) {
   WEFT_ASSIGN(const gguf::Array* tokens,
               metadata.array("tokenizer.ggml.tokens", gguf::ValueType::string));
-  constexpr std::size_t tokens_max = 1u
-                                     << 24;  // Far above any vocabulary, and ids stay below 2^32.
+  // The limit is above any real vocabulary and keeps token ids below 2^32.
+  constexpr std::size_t tokens_max = 1u << 24;
   if (tokens->count == 0 || tokens->count > tokens_max)
     return fail(ErrorCode::invalid_argument, "The vocabulary has {} tokens; 1 to {} are read.",
                 tokens->count, tokens_max);

@@ -14,7 +14,7 @@
 
 namespace weft::tokenizer {
 
-// The numbers are those of files.
+// The numbers are those of GGUF files.
 enum class TokenKind : std::uint8_t {
   normal = 1,
   unknown = 2,

@@ -1,5 +1,5 @@
 // Tests that WordPiece cuts texts as llama.cpp does.
-// tests/data/tiny/expected/tiny-bert-random-f16.json has its tokens for texts with accents,
+// tests/data/tiny/expected/tiny-bert-random-f16.json has llama.cpp's tokens for texts with accents,
 // capitals, marks, control characters, Chinese and unknown words.
 #include "engine/tokenizer/word_piece.h"
 

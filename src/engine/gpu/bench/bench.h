@@ -20,7 +20,7 @@ struct Options {
   std::function<void(std::string_view step, std::size_t done, std::size_t total)> progress = {};
 };
 
-// The costs of one dispatch of a long pass in which each dispatch waits for the one before and
+// The costs of one dispatch of a long pass in which each dispatch waits for the previous one and
 // changes pipeline and bind group.
 struct DispatchCost {
   std::uint32_t dispatches = 0;
@@ -35,13 +35,13 @@ struct Peak {
 };
 
 struct MatrixRate {
-  bool is_product = false;  // Matrix times matrix; otherwise matrix times vector.
+  bool is_product = false;  // True for matrix times matrix, false for matrix times vector.
   Arithmetic arithmetic = Arithmetic::f32;
   Shape shape;
   double seconds = 0;
   double bytes_per_second = 0;
   double operations_per_second = 0;
-  double of_copy_bandwidth = 0;  // The share of the measured copy rate.
+  double of_copy_bandwidth = 0;  // The rate as a share of the measured copy rate.
   double of_peak = 0;
 };
 

@@ -1,5 +1,5 @@
-// The bench: its kernels compute the right matrices on every device, and a whole run fills in every
-// number.
+// Tests that the kernels of the bench compute the right matrices on every device, and that a whole
+// run fills in every number.
 #include "engine/gpu/bench/bench.h"
 
 #include <gtest/gtest.h>

@@ -19,8 +19,8 @@ struct FoundAdapter {
   wgpu::Adapter adapter;
   AdapterInfo info;
 };
-// Returns the adapters that can compute (no OpenGL, no null device). Their features are those with
-// the toggles for `trusted_shaders`.
+// Returns the adapters that can compute (no OpenGL, no null device). Their features are those that
+// they have with the toggles for `trusted_shaders`.
 [[nodiscard]] std::vector<FoundAdapter> find_adapters(dawn::native::Instance& dawn,
                                                       bool trusted_shaders);
 

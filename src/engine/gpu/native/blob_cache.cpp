@@ -111,8 +111,8 @@ void BlobCache::store(ByteSpan key, ByteSpan blob) {
   if (bytes_ > options_.bytes_max) shrink();
 }
 
-// Counts the files again, because other processes write files too, and removes files down to three
-// quarters of the bound, so that this is rare.
+// Counts the files again, because other processes write files too. If the folder is over the bound,
+// removes files down to three quarters of the bound, so that files are rarely removed.
 void BlobCache::shrink() {
   struct Row {
     fs::file_time_type used;

@@ -41,7 +41,7 @@ class BlobCache {
 
   const Options options_;
   mutable std::mutex mutex_;
-  ByteVector last_key_;  // Dawn asks for the size of each blob and then for its bytes.
+  ByteVector last_key_;  // Kept because Dawn asks first for the size of a blob, then for its bytes.
   ByteVector last_blob_;
   std::uint64_t bytes_ = 0;  // Bytes of the folder, as far as this process knows.
   std::uint64_t hits_ = 0;

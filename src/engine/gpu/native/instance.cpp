@@ -11,7 +11,8 @@
 namespace weft::gpu::native {
 namespace {
 
-// Health outlives the device, because Dawn calls these callbacks from any thread and late.
+// Health outlives the device, because Dawn may call these callbacks on any thread and after the
+// device is destroyed.
 void report_loss(const wgpu::Device&, wgpu::DeviceLostReason reason, wgpu::StringView message,
                  SharedHealth* health) {
   if (reason == wgpu::DeviceLostReason::CallbackCancelled) return;
@@ -27,7 +28,7 @@ void report_error(const wgpu::Device&, wgpu::ErrorType, wgpu::StringView message
   (*health)->with([&](Health& state) { state.add_error(text); });
 }
 
-// Dawn compiles on threads of its own and calls these functions from there.
+// Dawn compiles on threads of its own and calls these functions on those threads.
 std::size_t load_blob(std::size_t key_size, const std::uint8_t* key, std::size_t size,
                       std::uint8_t* out, void* cache, void*) {
   return static_cast<BlobCache*>(cache)->load({key, key_size}, {out, out == nullptr ? 0 : size});
@@ -130,7 +131,7 @@ class DawnInstance final : public PumpedInstance {
 }  // namespace
 
 #ifdef WEFT_KEEP_DRIVERS_LOADED
-void keep_drivers_loaded();  // keep_drivers.cpp defines it.
+void keep_drivers_loaded();  // Defined in keep_drivers.cpp.
 #endif
 
 std::unique_ptr<PumpedInstance> create_instance() {

@@ -7,9 +7,9 @@
 
 namespace weft::gpu::native {
 
-// Creates the instance of a process. There should be only one: each instance loads the drivers, and
-// NVIDIA's driver cannot be loaded again after about thirty times ("cannot allocate memory in
-// static TLS block"). Any number of devices may be created and destroyed.
+// Creates the instance of a process. A process should have only one instance: each instance loads
+// the drivers, and NVIDIA's driver cannot be loaded again after about thirty times ("cannot
+// allocate memory in static TLS block"). Any number of devices may be created and destroyed.
 [[nodiscard]] std::unique_ptr<PumpedInstance> create_instance();
 
 }  // namespace weft::gpu::native

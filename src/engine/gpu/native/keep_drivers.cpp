@@ -3,7 +3,7 @@
 // then reported as leaked, by code that no longer has a name.
 namespace weft::gpu::native {
 
-void keep_drivers_loaded() {}  // instance.cpp calls it, so that the linker takes this file.
+void keep_drivers_loaded() {}  // Called by instance.cpp, so that the linker takes this file.
 
 }  // namespace weft::gpu::native
 

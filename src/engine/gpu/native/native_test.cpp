@@ -76,8 +76,8 @@ TEST(Native, ADeviceForTrustedShadersComputesAndStillReportsCompileErrors) {
   EXPECT_EQ(no_entry.error().code, ErrorCode::invalid_argument);
 }
 
-// A loss by the driver, as far as a test can cause it with Dawn: not by destroy(), and noticed
-// while operations are under way.
+// Tests a device that the driver loses while operations are under way. ForceLoss() comes closest to
+// such a loss; destroy() is the owner's own request.
 TEST(Native, ALossWithWorkUnderWayEndsItAndTheProcessGoesOn) {
   const auto instance = native::create_instance();
   auto device = run(*instance, instance->create_device({})).value();
@@ -139,8 +139,8 @@ TEST(Native, CompiledPipelinesComeFromTheCacheDirectoryInTheNextRun) {
   std::filesystem::remove_all(directory);
 }
 
-// The adapter names the sizes of subgroup matrices, and WGSL accepts them: tensor cores if there
-// are any, and the register tiles of lavapipe.
+// Tests that WGSL accepts a matrix size that the adapter names. Adapters name the sizes of their
+// tensor cores, and lavapipe those of its register tiles.
 TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({.trusted_shaders = true})).value();

@@ -53,7 +53,7 @@ Async<Result<std::unique_ptr<Device>>> NullInstance::create_device(
                    *index, state_->adapters.size());
   Wait<> wait(state_->ready);
   state_->under_way.push_back([done = wait.completion()] { done({}); });
-  (void)co_await wait;  // Always succeeds; `failures` decides what fails.
+  (void)co_await wait;  // The wait always succeeds; `failures` decides what fails.
   if (state_->failures.no_device)
     co_return fail(ErrorCode::unavailable, "The GPU gives no device.");
   const AdapterInfo& adapter = state_->adapters[*index];

@@ -43,8 +43,8 @@ struct Command {
     idle,
   } kind;
   Handle object = 0;  // The object that was made or used: buffer, pass, encoder and so on.
-  // The pipeline of a dispatch (also if it was set before), or the destination of a copy or
-  // resolve.
+  // The pipeline of a dispatch (also if an earlier dispatch set it), or the destination of a copy
+  // or resolve.
   Handle other = 0;
   // All bind groups that are set for a dispatch.
   std::array<Handle, Dispatch::groups_max> groups{};

@@ -12,7 +12,7 @@ namespace weft::gpu::null {
 struct NullBuffer {
   std::uint64_t size = 0;
   BufferUsage usage = BufferUsage::storage;
-  ByteVector bytes;  // Grows to the last written byte; the rest counts as zeros.
+  ByteVector bytes;  // Ends at the last written byte; all bytes after that count as zeros.
 };
 
 struct State {
@@ -85,7 +85,7 @@ class NullBackend final : public Backend {
   };
 
   Handle next() { return ++state_->last_handle; }
-  // Completes at a later poll, with device_lost if the device is lost by then.
+  // Calls `done` at a later poll, with device_lost if the device is lost by then.
   template <class T>
   void later(Completion<T> done, std::function<Result<T>()> result);
   void raise(Device::ErrorFilter kind, std::string message);

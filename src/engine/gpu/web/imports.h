@@ -26,8 +26,8 @@ struct Callback {
   std::function<void(StatusCode status, double value, std::string_view text)> call;
   std::function<bool()> wanted = [] { return true; };
 };
-// The callback for the events of a device outside of calls. It is deleted after the loss, which
-// always comes.
+// The callback for the events of a device: errors that no scope caught, and the loss. Every device
+// reports a loss at its end, and the callback is then deleted.
 struct Listener {
   std::function<void(bool lost, std::string_view text)> call;
 };

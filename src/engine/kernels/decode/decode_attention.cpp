@@ -31,7 +31,8 @@ std::uint32_t heads_at_once(const DecodeAttentionSpec& spec, const Team& team,
   while (heads > 1 && memory(spec, team, workgroup, heads) > bytes_max) --heads;
   return heads;
 }
-constexpr std::uint64_t memory_everywhere = 16384;  // The least limit of any WebGPU device.
+// The least workgroup memory of any WebGPU device.
+constexpr std::uint64_t memory_everywhere = 16384;
 
 TeamAttentionShape team_shape(const DecodeAttentionSpec& spec, const Team& team) {
   return {.group = spec.rotary.heads / spec.rotary.cache.kv_heads,

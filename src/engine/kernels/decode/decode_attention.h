@@ -30,17 +30,17 @@ struct DecodeAttentionSpec {
   bool gated = false;
   AttentionView view{};
   std::uint32_t splits = 1;      // The most workgroups for a key head.
-  std::uint32_t share_min = 64;  // The fewest positions for each of them.
+  std::uint32_t share_min = 64;  // The fewest positions for one workgroup.
   // Rows that see at least this many positions, themselves included, are computed by attend and
   // merge, other rows by whole. The order of a row's sums therefore depends only on its own
-  // position, not on the other rows of the pass. With 0, attend and merge compute all rows, and so
-  // does whole.
+  // position, not on the other rows of the pass. If this is 0, attend and merge can compute any
+  // row, and so can whole.
   std::uint32_t split_from = 0;
   // If true and the device can do so, attend works by teams, which compute whole shares without
   // synchronisation (team_attention.wgsl). Its sums then differ from those without teams, so all
   // rows of an engine use the same kernel.
   bool by_teams = false;
-  // merge writes f16 rows, for products with subgroup matrices: they are binding 2, and there is no
+  // If true, merge writes rows of f16 to binding 2, for products with subgroup matrices, and has no
   // binding 3.
   bool merged_halves = false;
 };

@@ -48,7 +48,8 @@ struct Int8ProductSpec {
   bool bias = false;
   float epsilon = 0;        // The epsilon of the norm.
   std::uint32_t batch = 1;  // Rows that share a read of the weights.
-  // Weight rows that a team computes at a time; for swiglu, gates and as many ups.
+  // Weight rows that a team computes at a time; for swiglu, half of them are gates and half are
+  // ups.
   std::uint32_t rows_each = 1;
   std::uint32_t share = 1;  // Teams that share the columns of a weight row.
   std::uint32_t ahead = 4;  // Lanes of weights that a thread loads at a time.

@@ -51,8 +51,8 @@ class Int8ProductTest : public test::KernelTest, public testing::WithParamInterf
         pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
     return {upload(quants), upload(scales)};
   }
-  // The input rows of a product: f32 rows, which the kernel norms, or rows that were rounded on the
-  // GPU before.
+  // The input rows of a product: f32 rows, which the kernel norms, or rows that another kernel has
+  // rounded.
   struct Rows {
     std::vector<float> x, gain;
     Rounded rounded;  // The normed row if the kernel norms.

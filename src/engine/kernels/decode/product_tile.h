@@ -11,7 +11,7 @@
 namespace weft::kernels {
 
 struct ProductTile {
-  std::uint32_t weights = 4;       // Weight rows of a team; for swiglu, gates and as many ups.
+  std::uint32_t weights = 4;       // Weight rows of a team; for swiglu, half of them are ups.
   std::uint32_t rows = 8;          // The number of rows that a team computes.
   std::uint32_t teams_across = 4;  // Teams of a workgroup with different weight rows.
   std::uint32_t teams_down = 1;    // Teams of a workgroup with different rows.
@@ -20,8 +20,9 @@ struct ProductTile {
   }
 };
 
-// True if the device can compute such tiles. The fields `batch`, `rows_each` and `ahead` of the
-// spec are not used; `share` must be that of the int8_product.h kernel with the same bits.
+// True if the device can compute the product in these tiles. The fields `batch`, `rows_each` and
+// `ahead` of the spec are not used; `share` must be that of the int8_product.h kernel with the same
+// bits.
 [[nodiscard]] bool product_tile_possible(const gpu::Device& device, const Int8ProductSpec& spec,
                                          const ProductTile& tile, const Team& team);
 [[nodiscard]] gpu::PipelineOptions product_tile_pipeline(const Int8ProductSpec& spec,

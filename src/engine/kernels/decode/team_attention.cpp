@@ -36,7 +36,7 @@ namespace {
 // position i.
 std::string scores_text(const TeamAttentionShape& shape) {
   const std::uint32_t cells = shape.dim / 4 / key_threads;
-  constexpr std::uint32_t asked_max = 16;  // Cells that are loaded at a time.
+  constexpr std::uint32_t asked_max = 16;  // The most cells that a thread loads at a time.
   const std::uint32_t batch = std::clamp(asked_max / cells, 1u, key_threads);
   std::string out;
   for (std::uint32_t first = 0; first < key_threads; first += batch) {

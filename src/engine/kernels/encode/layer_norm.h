@@ -1,6 +1,6 @@
 // Replaces x[row] by (x[row] - mean) / sqrt(variance + epsilon) * weight + bias, with a team of
-// threads for each row. Before that a row of a table may be added: that of the row's position, or
-// one for all rows.
+// threads for each row. Before the norm, a row of a table may be added to x[row]: the row of its
+// position, or one row for all.
 //
 // Bindings of group 0: 0 x (in place), 1 weight (read), 2 bias (read), 3 table (read; any buffer
 // without a table), 4 RowPlace for each row (read), 5 BatchSize (uniform). Rows follow each other

@@ -24,7 +24,7 @@ TEST_F(DeltaChunkTest, EqualsTheReference) {
                                          {.slot = 2, .first_row = 66, .rows = 16}};
   constexpr std::size_t rows = 82, heads = 4, pitch = 10;
   struct Case {
-    std::uint32_t dim, chunk;  // 0 takes the tuning of the device.
+    std::uint32_t dim, chunk;  // A chunk of 0 takes the tuning of the device.
   };
   for (const bool subgroups : {true, false}) {
     for (const auto& [dim, chunk] : {Case{20, 0}, {64, 0}, {128, 0}, {20, 1}, {20, 8}, {64, 4}}) {

@@ -1,6 +1,6 @@
 // Attention of many rows equals the reference row by row: for segments of several slots in one
-// pass, for one row and one more than a tile, after positions that were cached before, for every
-// cache format, in windows, with subgroup matrices and without.
+// pass, for one row and one more than a tile, after positions that are already in the cache, for
+// every cache format, in windows, with subgroup matrices and without.
 #include "engine/kernels/prefill/flash_attention.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 //
 //   const MatmulTuning tuning = matmul_tuning(device, spec, {.rows = 512});
 //   pipeline = matmul_pipeline(spec, tuning)     matmul_workgroups(spec, tuning, rows)
-//   with tuning.splits > 1: y of that is a buffer of matmul_partial_bytes(); then
+//   if tuning.splits > 1, y of this pipeline is a buffer of matmul_partial_bytes(), followed by
 //   sum = matmul_sum_pipeline(spec, tuning)      matmul_sum_workgroups(spec, rows)
 //
 // Bindings of group 0: weights (weights.h). Bindings of group 1: 0 x (read), 1 y, 2 bias (read; any

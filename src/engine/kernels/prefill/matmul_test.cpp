@@ -188,8 +188,8 @@ TEST_F(MatmulTest, GatesAsTheReferenceDoes) {
   }
 }
 
-// A row has the same bits in passes of any number of rows, at any place in them, with the tiling
-// for that number.
+// A row has the same bits in passes of any number of rows, at any place in the pass, with the
+// tiling for that number of rows.
 TEST_F(MatmulTest, GivesARowTheSameBitsAmongAnyOthers) {
   constexpr std::uint32_t most = 300;
   struct Shape {

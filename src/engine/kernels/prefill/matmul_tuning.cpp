@@ -16,8 +16,8 @@ struct Tile {
 constexpr std::array tiles = {Tile{128, 128, 64, 32, 64}, Tile{128, 128, 32, 32, 64},
                               Tile{64, 64, 64, 32, 32},   Tile{64, 64, 32, 32, 32},
                               Tile{32, 64, 64, 32, 32},   Tile{32, 32, 32, 32, 32}};
-// Tiles for matrices of 8 x 8, which are also written out one by one: a subgroup has only as many
-// as a compiler handles quickly.
+// Tiles for matrices of 8 x 8. The statements over matrices are written out one by one, so a
+// subgroup has only as many of these matrices as a compiler handles quickly.
 constexpr std::array small_tiles = {Tile{32, 32, 32, 16, 16}, Tile{16, 32, 32, 16, 16}};
 
 constexpr std::uint32_t workgroups_wanted = 128;  // One workgroup for each core of a large GPU.
@@ -40,8 +40,8 @@ constexpr std::array same_bits_tiles = {SameBitsTile{1, 32, 128, 128, 16, 32, fa
                                         SameBitsTile{1, 32, 64, 128, 16, 32, false, 0},
                                         SameBitsTile{33, 64, 64, 64, 32, 32, false, 0},
                                         SameBitsTile{129, 128, 128, 32, 64, 64, true, 128}};
-// Few matrices of 8 x 8 between two branches, because software GPUs write them out
-// (matmul_text.cpp).
+// Tiles with few matrices of 8 x 8 between two branches, because the drivers of software GPUs write
+// out every element of a matrix (matmul_text.cpp).
 constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 8, 32, 16, 8, 16, false, 0},
                                               SameBitsTile{9, 32, 32, 16, 8, 16, false, 0}};
 // The number of workgroups that is wanted for passes of few rows.

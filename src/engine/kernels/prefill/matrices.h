@@ -1,4 +1,4 @@
-// The subgroup matrices that these kernels use.
+// The subgroup matrices that the kernels of this folder use.
 #pragma once
 
 #include "engine/gpu/device.h"

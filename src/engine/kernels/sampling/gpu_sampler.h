@@ -11,8 +11,9 @@
 //   encoder.copy(sampler->drawn(), sampler->drawn_offset(step), staging, 0,
 //                slots.size() * sizeof(GpuDrawn));
 //
-// It follows the rules of llm::Sampler, and a seed gives the tokens that it gives there, up to
-// rounding (see draw.h). Threading: the device's thread. Lifetime: the device outlives the sampler.
+// The sampler follows the rules of llm::Sampler. A seed gives the same tokens as in llm::Sampler,
+// up to rounding (see draw.h). Threading: the device's thread. Lifetime: the device outlives the
+// sampler.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,7 @@ class GpuSampler {
     std::uint32_t rows = 1;    // The most rows that are drawn together.
     std::uint32_t slots = 1;   // The number of sequences, each with its sampling and history.
     std::uint32_t steps = 64;  // The number of steps whose results are kept; a power of two.
-    bool later = false;        // prepare() compiles the kernels that not every draw needs.
+    bool later = false;        // If true, prepare() compiles the kernels that not every draw needs.
   };
   // The bound buffers of one set of rows.
   struct Rows {

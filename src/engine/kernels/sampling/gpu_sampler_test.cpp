@@ -295,7 +295,7 @@ TEST_P(GpuSamplerSweep, DrawsWhatTheCpuDraws) {
       EXPECT_NEAR(drawn[i].logprob, logprob, 2e-5 + 1e-6 * std::abs(logprob)) << describe(row);
     }
   }
-  // Ties within rounding are rare, so that a check which accepts every token would fail here.
+  // Ties within rounding are rare. This bound fails if the check accepts wrong tokens as ties.
   EXPECT_LE(different, std::max(1u, draws / 100));
   RecordProperty("different", static_cast<int>(different));
 }
@@ -397,7 +397,8 @@ TEST_F(GpuSamplerTest, ForgetsThePenaltiesOfTheDrawBefore) {
 
 TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
   constexpr std::uint32_t vocabulary = 300, steps = 16,
-                          // So close to the end that the history wraps during the steps.
+                          // The length is close to the end of the history, so that the history
+                          // wraps during the steps.
       length = draw_history - 5;
   const auto sampler = create({.vocabulary = vocabulary, .rows = 3, .slots = 5, .steps = steps});
   const std::vector<std::uint32_t> slots = {4, 2};

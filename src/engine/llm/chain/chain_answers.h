@@ -1,4 +1,4 @@
-// The answers that the first stage of a chain waits for: one of the last stage for each ticket.
+// The answers of the last stage that the first stage of a chain waits for, one for each ticket.
 //
 // Threading: one thread; receive() and lose() resume the waiting coroutines.
 #pragma once

@@ -213,7 +213,7 @@ Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequ
 }
 
 void ChainEngine::set_sampling(SequenceId id, const Sampling& sampling) {
-  sequences_.settle(id);  // Tokens that were drawn ahead used the old sampling.
+  sequences_.settle(id);  // Drops the tokens that were drawn ahead with the old settings.
   send({.kind = ChainFrame::Kind::sampling,
         .sequence = static_cast<std::uint32_t>(id),
         .sampling = sampling});

@@ -26,7 +26,8 @@ struct ChainFrame {
     logits,    // Logits in `values`, from the last stage to the first.
     hidden,    // The hidden state after the last row in `values`, from the last stage to the first.
     fault,     // The request with this ticket failed; from any stage to the first.
-    // Through all stages and back to the first, after an answer: ends each line's block of frames.
+    // Goes through all stages and back to the first stage after an answer. It ends the block of
+    // frames of each connection.
     commit,
     // Announces to the next stage that the next `sequence` frames are rows of different sequences,
     // which a stage takes through its layers in one pass.
@@ -37,7 +38,8 @@ struct ChainFrame {
   Kind kind = Kind::pass;
   std::uint32_t sequence = 0;  // The first stage's number of the sequence.
   std::uint32_t ticket = 0;    // The number of a request. The answer to it carries the same number.
-  // The number of positions before these rows. A stage drops the positions that it has beyond them.
+  // The number of positions before these rows. A stage that has more positions drops those beyond
+  // it.
   std::uint32_t at = 0;
   Want want = Want::nothing;
   std::vector<Token> tokens{};  // The tokens of the rows, for the penalties of the last stage.

@@ -39,8 +39,8 @@ class ChainSequences {
   // the chain again.
   void settle(SequenceId id);
 
-  // Takes the drawn token that has not gone through the chain, which the caller now sends through
-  // it.
+  // Returns the drawn token that has not gone through the chain, if there is one. The caller must
+  // send it through the chain.
   [[nodiscard]] std::optional<Token> take_row(SequenceId id);
   // Counts the token of take_row() as gone through the chain.
   void passed(SequenceId id) { ++sequences_.at(id).fed; }

@@ -7,8 +7,8 @@
 namespace weft::llm {
 namespace {
 
-// True if the frames can go through the layers in one pass: they are of different sequences and
-// have one row each, or no row if they only ask for a token after rows that were read before.
+// True if the frames can go through the layers in one pass: they are of different sequences, and
+// each has one row, or no row if it only asks for a token after the rows of earlier frames.
 bool are_rows(const std::vector<ChainFrame>& frames) {
   std::set<std::uint32_t> sequences;
   for (const ChainFrame& frame : frames) {

@@ -41,7 +41,7 @@ Parts open_parts(const std::string& name) {
 }
 
 // A chain of stages whose layers are divided at `cuts`. Frames wait until deliver(); `frames`
-// counts those that were sent to a next stage.
+// counts the frames that were sent to a next stage.
 struct Chain {
   explicit Chain(const Parts& parts, const std::vector<std::uint32_t>& cuts,
                  const ChainEngine::Options& options = {}) {

@@ -114,7 +114,7 @@ TEST_F(ChainTogether, AStageBeginsWhenAllFramesAreThereAndKeepsTheirOrder) {
             .has_value());
     EXPECT_TRUE(kept.onwards.empty());
   }
-  // The third frame asks for a token after rows that were read before, so it has no row.
+  // The third frame has no row, because it asks for a token after the rows of an earlier frame.
   ASSERT_TRUE(kept.take({.sequence = 1, .ticket = 2, .want = ChainFrame::Want::draw}).has_value());
 
   ASSERT_EQ(kept.onwards.size(), 4u);

@@ -24,7 +24,7 @@ class AttentionLayer final : public CpuLayer {
 
   bool local_ = false;
   Matrix q_, k_, v_, output_;
-  std::vector<float> q_bias_, k_bias_, v_bias_;  // Empty if the model has none.
+  std::vector<float> q_bias_, k_bias_, v_bias_;  // Empty if the model has no biases.
   std::vector<float> q_norm_, k_norm_;
 };
 

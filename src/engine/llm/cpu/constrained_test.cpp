@@ -1,5 +1,5 @@
-// Answers under a grammar or with shifted logits: their text, the number of passes that they take,
-// and that an answer continues on another engine as it would have here.
+// Tests answers under a grammar or with shifted logits: their text, their number of passes, and
+// their continuation on another engine, which gives the same tokens.
 #include <algorithm>
 #include <map>
 

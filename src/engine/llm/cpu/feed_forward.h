@@ -25,7 +25,8 @@ class CpuFeedForward {
                                            std::span<const float> x) const;
 
   std::optional<ExpertsShape> shape_;  // Empty if there is one feed-forward.
-  // With experts, each of the last three holds one expert's matrix after another.
+  // In a model with experts, gate_, up_ and down_ hold the matrices of all experts one after
+  // another.
   Matrix router_, gate_, up_, down_;
 };
 

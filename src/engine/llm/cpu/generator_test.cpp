@@ -1,5 +1,5 @@
-// Whole answers of the small models: text, ends, bounds, several at once, and turns that continue
-// the turn before.
+// Tests whole answers of the small models: their text, ends and bounds, several answers at once,
+// and turns that continue the previous turn.
 #include "engine/llm/generator.h"
 
 #include "engine/llm/cpu/cpu_engine.h"
@@ -132,10 +132,11 @@ TEST(Generator, EndsWhatIsNoLongerWantedWhileItWaitsReadsAndAnswers) {
   ASSERT_EQ(done.size(), 3u);
   for (const Generation& generation : done) EXPECT_EQ(generation.stop, StopReason::cancelled);
   EXPECT_EQ(done[0].prefill_tokens, 0u);  // The request that was still waiting ends first.
-  // The first of its three calls of wanted() came while the request waited, before two parts of 4.
+  // wanted() of the first request returned true three times: while the request waited, and before
+  // each of two parts of 4 tokens.
   EXPECT_EQ(done[1].prefill_tokens, 8u);
   EXPECT_EQ(done[2].tokens.size(), 2u);
-  EXPECT_EQ(done[2].reused_tokens, 8u);  // Tokens that were read stay.
+  EXPECT_EQ(done[2].reused_tokens, 8u);  // The sequence has kept the 8 tokens that were read.
 }
 
 TEST(Generator, RefusesWhatCannotBeAnswered) {
@@ -177,8 +178,8 @@ TEST(Generator, AnswersManyAtOnceAsEachAlone) {
   EXPECT_EQ(answers, expected);
 }
 
-// The next turn begins with all tokens of the turn before; a DeltaNet continues as well, because no
-// token is taken back.
+// The next turn begins with all tokens of the previous turn. A model with a DeltaNet can continue,
+// too, because no token is taken back.
 TEST(Generator, ReadsOnlyWhatATurnAdds) {
   for (const auto& name : {"tiny-llama-chat-q8_0", "tiny-qwen35-short-q4_k_m"}) {
     const Chat chat = open_chat({}, name), fresh = open_chat({}, name);

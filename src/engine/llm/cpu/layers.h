@@ -52,7 +52,8 @@ class CpuLayer {
 
  private:
   std::vector<float> norm_, feed_forward_norm_;
-  std::vector<float> mixer_out_norm_, feed_forward_out_norm_;  // Empty if the model has none.
+  // Each is empty if the model has no such norm.
+  std::vector<float> mixer_out_norm_, feed_forward_out_norm_;
   std::unique_ptr<const CpuFeedForward> feed_forward_;
 };
 

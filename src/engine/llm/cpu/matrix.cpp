@@ -9,8 +9,8 @@
 namespace weft::llm {
 namespace {
 
-// 4 MiB as f32. Models with such small matrices fit into memory as f32, and are several times
-// faster that way.
+// The largest matrix that is kept as f32, which takes 4 MiB. Models whose matrices are this small
+// fit into memory as f32, and are several times faster that way.
 constexpr std::uint64_t floats_max = 1u << 20;
 
 }  // namespace
@@ -30,7 +30,8 @@ Result<Matrix> Matrix::load(const gguf::Source& source, const gguf::Tensor& tens
   } else {
     out.copy_.resize(tensor.bytes);
     WEFT_OK(source.read(tensor.offset, out.copy_));
-    out.bytes_ = out.copy_;  // A move of the vector keeps its memory.
+    // The span stays valid if `out` is moved, because a moved vector keeps its memory.
+    out.bytes_ = out.copy_;
   }
   return out;
 }

@@ -41,7 +41,7 @@ class Matrix {
  private:
   gguf::TensorType type_ = gguf::TensorType::f32;
   std::size_t rows_ = 0, columns_ = 0, row_bytes_ = 0;
-  std::vector<float> floats_;  // Used if the matrix was small.
+  std::vector<float> floats_;  // The values as f32 if the matrix is small, else empty.
   ByteVector copy_;
   ByteSpan bytes_;
 };

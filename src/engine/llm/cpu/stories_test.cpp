@@ -1,5 +1,5 @@
-// stories260K, whose rows are not multiples of 32 and whose head has its own matrix: logits of
-// every prompt position and the greedy story are those of llama.cpp. Also the promises of
+// Tests with stories260K, whose rows are not multiples of 32 and whose head has its own matrix,
+// that the logits of every prompt position and the greedy story are those of llama.cpp. Also tests
 // sequences, rewind() and layer ranges.
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/run_now.h"

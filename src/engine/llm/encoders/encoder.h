@@ -25,8 +25,8 @@
 namespace weft::llm {
 
 struct EncoderOptions {
-  std::size_t threads = 0;  // 0 takes as many as the machine has.
-  // Awaited between two layers, so that the thread can do other work there; without it embed()
+  std::size_t threads = 0;  // 0 takes as many threads as the machine has.
+  // Awaited between two layers, so that the thread can do other work meanwhile. Without it, embed()
   // never waits.
   std::function<Async<>()> between{};
 };
@@ -44,7 +44,7 @@ class Encoder {
   [[nodiscard]] virtual std::string device() const = 0;
   // The most positions that one pass takes of several texts; a longer text has a pass of its own.
   [[nodiscard]] virtual std::size_t rows_together() const = 0;
-  // Makes the vectors of the texts; awaited to the end before the next call. Fails with
+  // Makes the vectors of the texts. A call must have ended before the next call. Fails with
   // invalid_argument for a text without tokens, with more tokens than the context, or with a number
   // that is not a token.
   [[nodiscard]] virtual Async<Result<Vectors>> embed(std::vector<std::vector<Token>> texts) = 0;

@@ -13,7 +13,7 @@ struct EncoderArchitecture {
   std::string_view name;
   Result<EncoderModel> (*read)(const gguf::File& file);
 };
-// A new architecture is a new pair of files and a row here.
+// A new architecture is a new pair of files and a row of this table.
 constexpr std::array encoder_architectures = {EncoderArchitecture{"bert", read_bert},
                                               EncoderArchitecture{"nomic-bert", read_nomic_bert}};
 

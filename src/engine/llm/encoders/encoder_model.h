@@ -49,7 +49,7 @@ struct EncoderLayer {
   Affine q, k, v;  // Queries, keys and values in a matrix each.
   Affine output, output_norm;
   Affine up, down;
-  Weight gate = nullptr;  // A gate gives down(silu(gate) * up), no gate down(gelu(up)).
+  Weight gate = nullptr;  // The result is down(silu(gate) * up), or down(gelu(up)) without a gate.
   Affine layer_norm;
 };
 

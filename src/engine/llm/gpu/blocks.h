@@ -14,7 +14,7 @@ struct Product {
   std::uint32_t y_offset = 0;
   bool accumulate = false;
   std::vector<float> bias{};     // One bias for each row of the matrix, or empty.
-  std::uint32_t rows_max = ~0u;  // The most rows of a pass; another block does passes with more.
+  std::uint32_t rows_max = ~0u;  // The most rows of a pass; another product computes larger passes.
   bool x_halves = false;         // True if x is f16 in passes of many_rows rows and more.
 };
 // The number of rows from which a pass uses the matrix kernels for prompts

@@ -25,7 +25,7 @@ void DrawnRows::settle(SequenceId id) {
   const bool behind = std::exchange(sequence.behind, false);
   if (!behind && sequence.drawn_ahead() == 0 && sequence.fed <= sequence.length) return;
   end();
-  // A sequence that was `behind` has read its last token again by now.
+  // If the sequence was `behind`, it has read its last token again by now.
   if (behind) sequence.fed = std::max(sequence.fed, sequence.length);
   sequence.forget_ahead();
   if (sequence.fed <= sequence.length) return;
@@ -36,8 +36,8 @@ void DrawnRows::settle(SequenceId id) {
   }
 }
 
-// The row's token and place are written between passes. Passes that were submitted before still use
-// the old ones, and the tokens that they draw for this sequence are dropped.
+// The row's token and place are written between passes. Passes that are already submitted use the
+// old token and place, and the tokens that they draw for this sequence are dropped.
 bool DrawnRows::draw_again(SequenceId id) {
   GpuSequence& sequence = sequences_.at(id);
   const auto row = std::ranges::find(ids_, id);

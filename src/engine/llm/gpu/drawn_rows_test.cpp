@@ -92,7 +92,7 @@ TEST_F(DrawnRowsTest, AMaskTakesBackTheTokensOfItsSequenceAlone) {
 
 TEST_F(DrawnRowsTest, AMaskBeforeTheFirstDrawnTokenEndsTheRows) {
   draw({first_, second_}, 1, 6);
-  at(first_).joined_at = at(first_).length;  // The state before any token is handed out.
+  at(first_).joined_at = at(first_).length;  // As if no token had been handed out yet.
   const std::vector<std::uint64_t> mask((parts_.setup.config.vocabulary + 63) / 64, 1);
 
   parts_.rows.set_mask(first_, mask);

@@ -1,6 +1,7 @@
-// Draws from their recording until their tokens are on the CPU. Several submits are under way at a
-// time, so that the device never waits for the CPU to read a token. The hidden states that
-// sequences keep (kept_hidden.h) are read back together with the draws that come from them.
+// The draws that are under way: from their recording until their tokens are on the CPU. Several
+// submits are under way at a time, so that the device never waits for the CPU to read a token. The
+// hidden states that sequences keep (kept_hidden.h) are read back together with the draws that come
+// from them.
 //
 //   draws.record(pass, ids);                    once or more: each call draws a token for all ids
 //   draws.submit(std::move(encoder), ids);
@@ -64,12 +65,12 @@ class DrawsUnderWay {
   // Waits for the oldest draw that is under way and adds its tokens to GpuSequence::ahead. It
   // leaves out the sequences that were rewound or closed after the draw.
   [[nodiscard]] Async<Result<>> take_oldest();
-  // Called when the sequence closes: draws that are under way for its slot are dropped.
+  // Drops the draws that are under way for the sequence's slot. Call it when the sequence closes.
   void forget(SequenceId id);
 
   // Draws and waits for the tokens at once, beside the draws that are under way. `encoder` ends
-  // with the logits of `ids`. Only if can_draw_at_once(), because other draws may use all readback
-  // slots.
+  // with the logits of `ids`. Call it only if can_draw_at_once() is true, because other draws may
+  // use all readback slots.
   [[nodiscard]] bool can_draw_at_once() const { return drawn_ring_.free_slots() > 0; }
   [[nodiscard]] Async<Result<std::vector<Drawn>>> draw_at_once(gpu::Encoder encoder,
                                                                std::vector<SequenceId> ids);

@@ -1,4 +1,4 @@
-// Draws on their way back to the CPU: tokens arrive in order, with the hidden states that they come
+// Tests that the tokens of draws arrive on the CPU in order, with the hidden states that they come
 // from, except for sequences that were rewound or closed.
 #include "engine/llm/gpu/draws_under_way.h"
 

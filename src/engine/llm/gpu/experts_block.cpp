@@ -10,8 +10,8 @@ namespace {
 
 using kernels::ExpertProductSpec;
 
-// Adds a product with the chosen experts. `spec` describes the matrix's tensors; its fields for a
-// part are filled in here.
+// Adds a product with the chosen experts. `spec` describes the matrix's tensors; this function sets
+// the fields that differ between the parts of the matrix.
 Async<Result<>> add_expert_product(BuildContext& context, Program& program, const GpuMatrix& matrix,
                                    ExpertProductSpec spec, const gpu::Buffer& x,
                                    const gpu::Buffer& y) {

@@ -119,9 +119,9 @@ TEST_P(ForcedRounded, StaysCloseToItselfWithRoundedActivations) {
 
   // Random weights separate the best tokens less clearly than trained weights do.
   const bool random = std::string_view(GetParam()).ends_with("random");
-  // Above 0, because the kernels that round activations were used. The quick run has the more
-  // predictable tokens: trained models have at most 4e-5, and 1.3e-4 to 4.8e-4 with a scale that is
-  // 8 % too large.
+  // The divergence is above 0, because the kernels that round activations were used. The quick run
+  // has the more predictable tokens: trained models have a divergence of at most 4e-5, and of
+  // 1.3e-4 to 4.8e-4 if a scale is 8 % too large.
   EXPECT_GT(rounded.mean, 1e-6);
   EXPECT_LT(rounded.mean, random ? 1e-2 : weft::test::long_tests() ? 2e-3 : 2e-4);
   EXPECT_GE(rounded.same_top, random ? 0.95 : 0.99);

@@ -279,8 +279,9 @@ TEST_P(GpuPromises, RunsARangeOfLayersWithTheNumbersOfTheWhole) {
   EXPECT_EQ(run(last->logits(in_last)).value(), run(whole->logits(in_whole)).value());
 }
 
-// Token by token, as in a chain: the last range draws after hidden states the tokens that the whole
-// engine draws, and several sequences on one engine do not disturb each other.
+// Draws token by token, as in a chain: an engine with the last layers, which is given hidden
+// states, draws the tokens of an engine with all layers. Several sequences on one engine do not
+// disturb each other.
 TEST_P(GpuPromises, DrawsBehindHiddenStatesWhatTheWholeDraws) {
   const std::uint32_t layers = model_->model.config.layers, cut = layers / 2;
   const auto whole = engine_of(*model_, {.sequences = 2}),
@@ -295,7 +296,7 @@ TEST_P(GpuPromises, DrawsBehindHiddenStatesWhatTheWholeDraws) {
   struct One {
     Sampling sampling;
     SequenceId in_whole, in_first, in_last;
-    std::vector<Token> tokens, rows;  // All tokens so far, and the tokens that are read next.
+    std::vector<Token> tokens, rows;  // All tokens so far; the tokens that are read next.
   };
   std::vector<One> all;
   for (const Sampling& sampling : samplings) {

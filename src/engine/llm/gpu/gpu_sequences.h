@@ -1,5 +1,5 @@
-// The sequences of an engine on a GPU: which are open, their tokens, and their memory on the
-// device, which consists of pages of the cache (kv_pages.h) and recurrent states.
+// The open sequences of an engine on a GPU: their tokens and their memory on the device, which
+// consists of pages of the cache (kv_pages.h) and recurrent states.
 //
 // Threading: the device's thread. Lifetime: the setup outlives it. Bounds:
 // EngineOptions::sequences, context and cache_bytes.
@@ -24,7 +24,7 @@ namespace weft::llm {
 struct GpuSequence {
   std::vector<Token> tokens;    // All tokens up to `length`; empty if hidden states are the input.
   std::uint32_t length = 0;     // Positions that the caller appended or got from a draw.
-  std::uint32_t fed = 0;        // Positions in the device's caches, with those drawn ahead.
+  std::uint32_t fed = 0;        // Positions in the device's caches, including tokens drawn ahead.
   std::deque<Drawn> ahead;      // Tokens that are drawn and not yet handed out.
   std::uint32_t under_way = 0;  // The number of draws that are under way.
   std::uint64_t epoch = 0;      // Increased when the draws under way become invalid.
@@ -91,7 +91,7 @@ class GpuSequences {
   [[nodiscard]] std::uint32_t room(SequenceId id) const {
     return pages_.room(static_cast<std::uint32_t>(id));
   }
-  // The methods of Engine with these names. No token may be drawn ahead of a sequence at rewind().
+  // The methods of Engine with these names. rewind() requires that no token is drawn ahead.
   [[nodiscard]] Result<> reserve(SequenceId id, std::uint32_t positions);
   [[nodiscard]] std::uint32_t share(SequenceId from, SequenceId to, std::uint32_t length);
   [[nodiscard]] std::uint32_t rewind(SequenceId id, std::uint32_t wanted);

@@ -15,7 +15,7 @@ namespace weft::llm {
 class KeptHidden {
  public:
   // Keeps the states after `from` positions and after every `every` positions beyond that; every =
-  // 0 keeps none. Drops the states that were kept before.
+  // 0 keeps none. Drops the states that are kept now.
   void begin(std::uint32_t from, std::uint32_t every) {
     from_ = from;
     every_ = every;

@@ -30,8 +30,9 @@ class KvPages {
   [[nodiscard]] bool grow(std::uint32_t sequence, std::uint32_t positions);
   // Gives back the pages after the first `positions` positions.
   void shrink(std::uint32_t sequence, std::uint32_t positions);
-  // Called before positions from `length` on are written again. Returns how many of the first
-  // `length` positions the sequence keeps: fewer if the page in which they end is shared.
+  // Prepares the sequence for writing the positions from `length` on again. Returns how many of the
+  // first `length` positions the sequence keeps: fewer if the page in which they end is shared,
+  // because the sequence then gives this page back.
   [[nodiscard]] std::uint32_t rewind(std::uint32_t sequence, std::uint32_t length);
   // Lets the empty sequence `to` share the whole pages among the first `length` positions of
   // `from`. Returns the number of positions in these pages.

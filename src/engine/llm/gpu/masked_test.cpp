@@ -40,8 +40,8 @@ class Masked : public test::GpuEngineTest, public testing::WithParamInterface<co
     grammars_ = std::make_unique<grammar::Grammars>(*tokenizer_);
     engine_ = engine_of(*model_, {.context = 192, .sequences = 5});
   }
-  // Number 4 has no grammar. With `masked` the engine draws; otherwise a bias of 0 makes the CPU
-  // choose.
+  // Question 4 has no grammar. If `masked` is true, the engine draws; otherwise a bias of 0 makes
+  // the CPU choose.
   Request question(std::size_t number, float temperature, bool masked, Said& said) {
     Request request;
     request.prompt = tokenizer_->encode("The capital of Japan", {}).value();
@@ -289,7 +289,7 @@ TEST_P(Masked, TakeBackTheirOwnTokensAlone) {
       EXPECT_TRUE(run(engine_->append(id, prompt)));
       return id;
     };
-    // First each row alone, one token at a time.
+    // First, each row is drawn alone, one token at a time.
     std::array<std::vector<Token>, 3> alone;
     for (std::size_t row = 0; row < alone.size(); ++row) {
       const SequenceId id = begin(static_cast<float>(row) * 0.7f);

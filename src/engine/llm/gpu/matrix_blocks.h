@@ -8,7 +8,8 @@
 
 namespace weft::llm {
 
-// True if the device and the model's shape allow such products; otherwise the engine uses int8.
+// True if the device and the model's shape allow products with subgroup matrices; otherwise the
+// engine uses int8.
 [[nodiscard]] bool matrix_blocks_possible(const gpu::Device& device, const Config& config);
 
 // Adds the norm of hidden and the projections, into projected.

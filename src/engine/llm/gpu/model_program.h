@@ -39,7 +39,7 @@ struct DecodeTuning {
     std::uint32_t workgroup = 0;
     std::uint32_t rows_each = 1;  // Means the same as Int8ProductSpec::rows_each.
     std::uint32_t share = 1;
-    std::uint32_t rows_each_many = 1;  // Used from five sequences on, if above rows_each.
+    std::uint32_t rows_each_many = 1;  // Replaces a smaller rows_each from five sequences on.
     // True if the norm is a dispatch of its own, instead of being computed in every workgroup.
     bool norm_in_front = false;
     std::vector<TileFrom> tiles{};  // The tiles, in ascending order of rows_min.
@@ -52,8 +52,8 @@ struct DecodeTuning {
   std::uint32_t split_from = 1;       // The number of positions from which attention is split.
   // An engine with at least this number of sequences computes attention by teams, for every number
   // of rows in a pass, so that the bits of a row stay the same. Teams are quicker from eight rows
-  // on and slower for one row. Served engines have more than one sequence, so that another engine
-  // with another number of sequences can continue an answer with the same bits.
+  // on and slower for one row. All served engines have more than one sequence and so use teams: an
+  // engine with another number of sequences can continue an answer with the same bits.
   std::uint32_t teams_from = 2;
   bool packed = false;  // True if the device has dot4I8Packed.
 };
@@ -99,17 +99,17 @@ struct GpuLayer {
     std::uint64_t slot_bytes = 0;
   };
   gpu::Buffer norm, feed_forward_norm;
-  gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // Empty if the model has none.
+  gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // Empty if the model has no such norms.
   // The matrices after the first norm, whose results are side by side in RowBuffers::projected.
   std::vector<GpuMatrix> projections;
-  // One bias for each row of `projections`; empty if the model has no biases there.
+  // One bias for each row of `projections`; empty if the model has no such biases.
   std::vector<float> projection_bias;
   GpuMatrix output;  // The output projection of the mixer.
   // Gates and ups, whose results are side by side in RowBuffers::gates.
   std::vector<GpuMatrix> gates;
   GpuMatrix down;
-  // Exists only if the layer has experts. `gates` and `down` then hold one expert's matrix after
-  // another.
+  // Exists only if the layer has experts. `gates` and `down` then hold the matrices of all experts,
+  // one after another.
   GpuMatrix router;
   gpu::Buffer q_norm, k_norm,
       qk_norms;  // Norms of an attention's heads; qk_norms holds both, first that of the queries.

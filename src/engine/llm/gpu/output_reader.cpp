@@ -27,7 +27,7 @@ Async<Result<std::vector<float>>> OutputReader::logits(SequenceId id) {
   const std::uint32_t length = sequences_.at(id).length;
   if (length == 0)
     co_return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
-  // A drawn token may not be read yet, and its position may be the first of a page.
+  // If the last drawn token is not read yet, the sequence may need a new page for its position.
   WEFT_CO_OK(sequences_.grow_or_fail(id, length));
   WEFT_CO_OK(co_await prompts_.prepare_hidden(id));
   WEFT_CO_OK(co_await passes_.prepare_head(1));
@@ -43,7 +43,7 @@ Async<Result<std::vector<float>>> OutputReader::logits(SequenceId id) {
   co_return co_await floats_.read(std::move(back));
 }
 
-// Reads as many rows at a time as draws have logits.
+// Reads the tokens in passes of at most logits_rows rows, because every row gets logits.
 Async<Result<std::vector<float>>> OutputReader::logits_along(SequenceId id,
                                                              std::vector<Token> tokens) {
   check_last_layer();

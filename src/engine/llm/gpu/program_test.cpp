@@ -1,4 +1,5 @@
-// Pipelines are compiled before the first pass that needs them, each once, and no others.
+// Each pipeline is compiled once, before the first pass that needs it, and no other pipeline is
+// compiled.
 #include "engine/llm/gpu/program.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +63,7 @@ TEST_F(ProgramTest, CompilesWhatIsAddedAtOnceUnlessToldLater) {
 TEST_F(ProgramTest, CompilesEachKernelBeforeTheFirstPassThatNeedsItAndOnce) {
   add(true, "few", {.rows_max = 4});
   add(true, "many", {.rows_min = 5});
-  add(true, "few", {.rows_max = 4});  // The kernel of the dispatch above, in another layer.
+  add(true, "few", {.rows_max = 4});  // Another layer, with the first dispatch's kernel.
   add(true, "all", {});
   EXPECT_EQ(compiled(), Labels{});
 

@@ -97,8 +97,8 @@ TEST_P(Redrawing, HonestEnginesAdmitEachOthersTokens) {
         if (!weft::test::long_tests()) asked.tokens_max = 20;
         const auto answer = tokens_of(by.generate(*tokenizer, asked));
         for (const Reader& auditor : readers) {
-          // The CPU engine rounds no activations (cpu_engine.h), so the comparison with itself was
-          // made before.
+          // The CPU engine rounds no activations (cpu_engine.h), so this case would repeat the
+          // comparison of the CPU engine with itself.
           if (rounded && by.on_cpu && auditor.on_cpu) continue;
           const auto found = doubts(auditor, asked, answer, error);
           EXPECT_TRUE(found.empty()) << by.name << " by " << auditor.name << ": " << found.size()

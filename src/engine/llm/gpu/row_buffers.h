@@ -58,7 +58,7 @@ struct RowBuffers {
 
   void write_rows(gpu::Device& device, std::span<const kernels::RowPlace> row_places,
                   std::span<const kernels::Segment> row_segments) const;
-  // Writes which pages hold the sequence's positions.
+  // Writes the numbers of the pages that hold the sequence's positions.
   void write_table(gpu::Device& device, std::uint32_t slot,
                    std::span<const std::uint32_t> slot_pages) const;
   void write_tokens(gpu::Device& device, std::span<const Token> row_tokens) const;

@@ -1,6 +1,6 @@
-// Passes of rows through a model on the device: writes which rows a pass has, compiles the kernels
-// that the pass needs (program.h), records it, submits it in pieces, and counts dispatches and
-// submits.
+// Runs passes of rows through a model on the device: writes the rows of a pass, compiles the
+// kernels that the pass needs (program.h), records the pass, submits it in pieces, and counts
+// dispatches and submits.
 //
 //   WEFT_CO_OK(co_await passes.prepare(rows, {.layers = true}));   before any other change
 //   passes.place_run(id, first, count);
@@ -83,9 +83,9 @@ class RowPasses {
   // Records a pass of rows through the layers, and submits it in pieces while more is recorded, so
   // that the device begins early. The caller submits the last piece, which is returned.
   [[nodiscard]] gpu::Encoder begin_layers(const RowCount& rows, bool embed, const char* label);
-  // Records at most `most` dispatches of the pass, beginning with the dispatch `next`, which is
-  // advanced; if it begins with 0 and `embed` is set, also the embedding. True at the end of the
-  // layers.
+  // Records at most `most` dispatches of the pass, beginning with the dispatch `next`, and advances
+  // `next`. If `next` is 0 and `embed` is set, records the embedding first. True if the last
+  // dispatch of the layers is recorded.
   bool record_layers(gpu::Encoder& encoder, const RowCount& rows, bool embed, std::size_t& next,
                      std::uint32_t most);
   // record_head() records the head, which makes logits of the first rows' hidden states;

@@ -1,5 +1,5 @@
 // Passes of rows: a pass of few rows is submitted in pieces, and a software GPU compiles the
-// kernels of a pass before it and no others.
+// kernels of a pass before the pass, and no other kernels.
 #include "engine/llm/gpu/row_passes.h"
 
 #include "engine/llm/gpu/test_parts.h"

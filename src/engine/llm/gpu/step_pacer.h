@@ -19,8 +19,8 @@ class StepPacer {
 
   [[nodiscard]] std::size_t steps() const { return steps_; }
 
-  // Called when a draw came back, with the number of other draws under way. The time of a draw is
-  // measured while other draws are under way, and decides the number of steps.
+  // Measures the time of a draw while other draws are under way, and decides the number of steps by
+  // it. Call it when a draw came back, with the number of other draws under way.
   void taken(std::size_t under_way, Clock::time_point now) {
     ++taken_;
     if (under_way % steps_ != 0) return;

@@ -64,7 +64,7 @@ class Parts {
     EXPECT_TRUE(run(prompts.append(id, tokens(count))));
     return id;
   }
-  // Writes the result of the draw of that step: a token for each row.
+  // Writes the result of the draw of step `step`: a token for each row.
   void play_draw(std::uint32_t step, std::span<const Token> drawn) {
     for (std::size_t row = 0; row < drawn.size(); ++row)
       instance->poke(sampling.drawn().handle(),

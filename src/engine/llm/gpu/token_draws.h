@@ -43,15 +43,15 @@ class TokenDraws {
   // Checks that these sequences can draw, and takes pages for their last positions.
   [[nodiscard]] Result<> check_draw(const std::vector<SequenceId>& ids);
   [[nodiscard]] std::vector<SequenceId> without_drawn(const std::vector<SequenceId>& ids) const;
-  // Submits a draw for the sequences that have no drawn tokens, if there is none under way.
+  // Submits a draw for the sequences that have no drawn tokens, if no draw is under way.
   [[nodiscard]] Async<Result<>> draw_needed(const std::vector<SequenceId>& ids, Ahead ahead);
   // Submits the first draw of these sequences together. A sequence whose last token is not read yet
   // reads this token in the pass, in one row; every other sequence draws from its final hidden
   // state.
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& ids);
   void record_first(const RowCount& behind, const std::vector<SequenceId>& order);
-  // Submits further draws, as long as they are likely to be wanted and fit into the cache; several
-  // in one submit if steps are quick.
+  // Submits further draws, as long as they are likely to be wanted and fit into the cache. If steps
+  // are quick, one submit has several draws.
   [[nodiscard]] Async<Result<>> draw_ahead(const std::vector<SequenceId>& ids, std::size_t wanted);
   // Compiles the kernels that the next draws of the rows need. False if the rows have changed
   // meanwhile, because another caller that reads a prompt ends them; the draw then begins again.

@@ -1,5 +1,6 @@
-// Draws ahead of the caller: as many as are wanted and fit, those of sequences that joined together
-// in one pass, and none if the next token is read and not chosen.
+// Tests draws ahead of the caller: their number is bounded by the wanted tokens and the cache,
+// sequences that joined together are drawn in one pass, and nothing is drawn ahead if the next
+// token is read and not chosen.
 #include "engine/llm/gpu/token_draws.h"
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // The model that most architectures share: layers with a norm, softmax attention, a second norm and
-// a gated feed-forward. The architectures differ in the parts below.
+// a gated feed-forward. DecoderParts has the differences between the architectures.
 #pragma once
 
 #include "engine/llm/models/reading.h"

@@ -18,7 +18,7 @@ struct Architecture {
   std::string_view name;
   Result<Model> (*read)(const gguf::File& file);
 };
-// A new architecture is a new pair of files and a row here.
+// A new architecture is a new pair of files and a row of this table.
 constexpr std::array architectures = {
     Architecture{"llama", read_llama},      Architecture{"qwen2", read_qwen2},
     Architecture{"qwen3", read_qwen3},      Architecture{"qwen35", read_qwen35},

@@ -1,5 +1,5 @@
-// The description of a language model, read from a GGUF file and checked: its numbers and where its
-// weights are. An architecture is a function that fills in a Model (llama.h, gemma3.h, ...); the
+// The description of a language model, read from a GGUF file and checked: its numbers and its
+// tensors. An architecture is a function that fills in a Model (llama.h, gemma3.h, ...); the
 // engines run any Model and know no architectures.
 //
 //   WEFT_ASSIGN(const Model model, read_model(file));
@@ -103,7 +103,8 @@ using Weight = const gguf::Tensor*;
 struct Attention {
   bool local = false;  // True if Config::local applies to the layer.
   Weight q = nullptr, k = nullptr, v = nullptr, output = nullptr;
-  Weight q_bias = nullptr, k_bias = nullptr, v_bias = nullptr;  // nullptr if the model has none.
+  // nullptr if the model has no biases.
+  Weight q_bias = nullptr, k_bias = nullptr, v_bias = nullptr;
   // RMS norms of every head before the rotation; nullptr if the model has none.
   Weight q_norm = nullptr, k_norm = nullptr;
 };

@@ -42,8 +42,8 @@ class ModelReader {
   // The rotary embedding for heads of `head_dim` elements, with linear scaling or YaRN if the
   // metadata ask for it.
   [[nodiscard]] Result<Rope> rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
-  // The rotary embedding of the layers with Config::local, whose base has a key of its own; it is
-  // never scaled.
+  // The rotary embedding of the layers with Config::local, whose base has a key of its own. These
+  // layers have no scaling.
   [[nodiscard]] Result<Rope> local_rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
 
   // The tensor of this name. Fails if it does not have this shape, innermost dimension first, or a

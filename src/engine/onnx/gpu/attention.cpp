@@ -286,7 +286,8 @@ MaybeKernels rotary_kernels(const Node& node, const Call& call) {
   body += weft::format("  let b = i / {}u;\n", heads->heads * heads->length * heads->size);
   if (positions != nullptr) {
     const std::int64_t rows = call.input(1).shape()[0];
-    if (positions->has_bytes()) {  // A wrong position is left to the processor, which fails.
+    // If a position is out of range, the processor runs the node and reports the error.
+    if (positions->has_bytes()) {
       for (const std::int64_t position : positions->integers())
         if (position < 0 || position >= rows) return std::nullopt;
     }

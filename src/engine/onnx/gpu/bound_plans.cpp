@@ -26,7 +26,7 @@ Async<Result<ModelPlan*>> BoundPlans::plan_for(const std::vector<Tensor>& inputs
 }
 
 void BoundPlans::release_constants(ModelPlan& plan) {
-  // Constants that the processor reads in later runs.
+  // True for the constants that the processor reads in later runs.
   std::vector<bool> needed(graph_.values.size());
   for (const ValueId id : graph_.outputs) needed[id] = true;
   for (const Step& step : plan.schedule.steps)

@@ -1,5 +1,6 @@
 // Tests the plans of a model: there is one for each set of shapes, within a bound; values of one
-// client's run are cleared for the next; constants that were released belong to one plan.
+// client's run are cleared before the next client's run; constants that were released belong to one
+// plan.
 #include "engine/onnx/gpu/bound_plans.h"
 
 #include <gtest/gtest.h>

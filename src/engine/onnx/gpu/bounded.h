@@ -11,7 +11,7 @@
 namespace weft::onnx {
 
 struct Bounded {
-  std::uint64_t words = 0;  // Size of its buffer on the GPU.
+  std::uint64_t words = 0;  // The size of the output's buffer on the GPU.
   std::function<Result<Tensor>(std::span<const std::uint32_t> words)> read;
 };
 
@@ -19,8 +19,8 @@ struct Bounded {
 // output whose shape only a run knows.
 [[nodiscard]] std::optional<Bounded> bounded_output(const KernelContext& context, const Node& node);
 
-// The bounds of a NonMaxSuppression. For each class of each image it keeps a count and at most
-// `rows` rows.
+// The bounds of a NonMaxSuppression. The output's buffer has a count and at most `rows` rows for
+// each class of each image.
 struct SuppressionBound {
   std::int64_t rows = 0;
   float overlap_max = 0;

@@ -85,7 +85,7 @@ bool reads_in_order(const Window& w) {
          std::ranges::all_of(w.pads_before, [](std::int64_t pad) { return pad == 0; });
 }
 // Returns statements that set the variables of tap_loops() for a window with reads_in_order().
-// Places after the last one read the last one.
+// Places after the last place of the input read the last place.
 std::string places_in_order(std::int64_t in_plane, std::int64_t places) {
   std::string text = "  let tap = 0u;\n";
   for (std::int64_t j = 0; j < places; ++j)

@@ -24,8 +24,8 @@ class ConvolutionChoices {
   [[nodiscard]] std::optional<ConvolutionTiles> find(const std::string& key) const;
   void set(const std::string& key, const ConvolutionTiles& tiles) { tiles_[key] = tiles; }
 
-  // Writes one line for each choice. from_text() ignores lines of another version that it does not
-  // know.
+  // Writes one line for each choice. from_text() ignores lines that it cannot read, such as lines
+  // of another version.
   [[nodiscard]] std::string to_text() const;
   [[nodiscard]] static ConvolutionChoices from_text(std::string_view text);
 

@@ -72,7 +72,8 @@ bool can_be_in_matrices(const ConvolutionPlan& plan, const MatrixUnit& unit,
 
 std::vector<ConvolutionTiles> matrix_candidates(const ConvolutionPlan& plan,
                                                 const MatrixUnit& unit) {
-  // A large GPU has some 130 cores; each needs a few subgroups, and not many workgroups more.
+  // A large GPU has some 130 cores, and each core needs a few subgroups. Slices add workgroups, so
+  // they are not worth measuring if there are many workgroups without them.
   constexpr std::int64_t subgroups_least = 256, groups_least = 48, groups_of_slices_max = 4096;
   std::vector<ConvolutionTiles> out;
   for (const auto& [channels, places, slices, depth] : cuts_measured) {

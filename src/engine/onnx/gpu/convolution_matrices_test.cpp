@@ -49,7 +49,7 @@ struct MatrixCase {
   ConvolutionTiles tiles;
   std::int64_t stride = 1;
   std::int64_t dilation = 1;
-  std::vector<std::int64_t> pads = {};  // Empty: none.
+  std::vector<std::int64_t> pads = {};  // Empty for no pads.
   std::string_view after = "";          // The fused nodes: "", "Relu", "SiLU" or "Add".
   bool half_input = true;               // The input is stored in 16 bits.
   bool half_output = false;
@@ -133,7 +133,8 @@ TEST_P(ByMatrices, GivesWhatPlainLoopsGive) {
   EXPECT_EQ(model.statistics().dispatches,
             1u + (shape.half_input ? 1 : 0) + (shape.half_output ? 1 : 0));
   ASSERT_EQ((*outputs)[0].shape(), expected[0].shape());
-  // A result of 16 bits has a relative error of 2^-11. The rest allows for another exp().
+  // The error bound: a result of 16 bits has a relative error of 2^-11; without it, another exp()
+  // may differ by 1e-6.
   const double relative = shape.half_output ? 1.0 / 2048 : 1e-6;
   for (std::int64_t i = 0; i < expected[0].count(); ++i)
     ASSERT_NEAR((*outputs)[0].number(i), expected[0].number(i),
@@ -167,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
                    .weights = {21, 21, 1, 1},
                    .tiles = tiles(16, 16, 1, 16),
                    .after = "Add"},
-        // The same, with an input of 32 bits and without a bias.
+        // Places in fours that fill no tile, an input of 32 bits, no bias.
         MatrixCase{.input = {1, 21, 6, 6},
                    .weights = {5, 21, 1, 1},
                    .tiles = tiles(16, 16, 1, 16),
@@ -280,7 +281,7 @@ TEST_F(Matrices, AreNotUsedIfAWorkgroupDoesNotFitTheDevice) {
 }
 
 // Two convolutions of one input have one dispatch, with the larger memory of the two, if they have
-// as many threads as each other; a third one with fewer threads has a dispatch of its own.
+// the same number of threads; a third one with fewer threads has a dispatch of its own.
 TEST_F(Matrices, RunSideBySide) {
   Model model;
   model.opset = 17;
@@ -352,7 +353,7 @@ TEST_F(Matrices, GiveTheOutputsOfAWholeModel) {
     error += std::pow((*outputs)[0].number(i) - expected.number(i), 2);
     length += std::pow(expected.number(i), 2);
   }
-  // The bound of stored 16-bit floats in GpuModels.
+  // The bound that GpuModels (gpu_models_test.cpp) has for floats that are stored in 16 bits.
   EXPECT_LE(std::sqrt(error / length), 5e-3);
   EXPECT_TRUE(machine().device->uncaptured_errors().empty());
 }

@@ -111,8 +111,8 @@ class RowText {
     return text + channels(in, factors) + "  }\n";
   }
 
-  // The number of groups of four that one thread computes, and the number of threads that this
-  // needs.
+  // runs_of_thread() is the number of groups of four that one thread computes; units() is the
+  // number of threads that compute all groups of a plane.
   [[nodiscard]] std::int64_t runs_of_thread() const { return tiles_.places / 4; }
   [[nodiscard]] std::int64_t units() const {
     return (rows_.runs() + runs_of_thread() - 1) / runs_of_thread();

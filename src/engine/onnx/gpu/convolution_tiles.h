@@ -15,9 +15,10 @@ struct ConvolutionTiles {
   // read four numbers at a time, once for all taps of a row. Only for shapes that can_be_in_rows()
   // accepts.
   bool rows = false;
-  // Not 0: the convolution is a product of subgroup matrices (convolution_matrices.h). A workgroup
-  // then computes `places` places of `channels` channels, and has `depth` terms of the sums in its
-  // memory at a time; `slices` subgroups share the terms. Only for values stored in 16 bits.
+  // If this is not 0, the convolution is a product of subgroup matrices (convolution_matrices.h). A
+  // workgroup then computes `places` places of `channels` channels, and has `depth` terms of the
+  // sums in its memory at a time; `slices` subgroups share the terms. Only for values stored in 16
+  // bits.
   std::int64_t depth = 0;
   friend bool operator==(const ConvolutionTiles&, const ConvolutionTiles&) = default;
 };

@@ -1,5 +1,5 @@
-// Runs the cases that ONNX's own cases do not cover on a GPU, with kernels or with nodes on the
-// processor between kernels.
+// Runs on a GPU the cases that ONNX's own test cases do not cover, with kernels or with nodes on
+// the processor between kernels.
 #include <gtest/gtest.h>
 
 #include "engine/onnx/gpu/test_gpu.h"

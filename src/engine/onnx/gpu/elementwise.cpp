@@ -254,8 +254,8 @@ std::optional<std::string> element_text(const Operands& given, KernelText& text)
                         given.x[2], given.x[3], given.x[4],
                         literal(float_setting(given.node, "epsilon", 1e-5f)));
   if (op == "Sum" || op == "Mean") {
-    // Not supported, because partial sums of three or more operands could leave the range that is
-    // proven for the result.
+    // Sums of three or more i64 are not supported, because partial sums could leave the range that
+    // is proven for the result. Means of integers are not supported either.
     if ((given.types[0] == ElementType::i64 && given.x.size() > 2) ||
         (op == "Mean" && !is_float(given.types[0])))
       return std::nullopt;
@@ -310,7 +310,7 @@ std::size_t operand_count(const Node& node) {
 
 bool is_elementwise(const KernelContext& context, const Node& node) {
   if (node.inputs.empty()) return false;
-  // Attributes aligned the operands before opset 7.
+  // Before opset 7, attributes aligned the operands, which these kernels do not support.
   if (context.graph.opset < 7 && (node.inputs.size() > 1 || node.op == "Clip")) return false;
   for (std::size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != no_value) return false;

@@ -35,10 +35,10 @@ class GpuModel {
     bool measure_convolutions = false;
     ConvolutionChoices choices = {};
     std::size_t barrier = ~std::size_t{0};  // Means the same as ScheduleOptions::barrier.
-    std::uint64_t value_bytes_max = 0;      // Bound of the values' bytes on the device; 0: none.
-    std::size_t plans_max = 8;              // Plans kept; the longest unused is dropped first.
+    std::uint64_t value_bytes_max = 0;      // The most bytes of values on the device; 0: no bound.
+    std::size_t plans_max = 8;              // The most plans; the longest unused is dropped first.
     // Frees the constants in this process's memory when the first plan has them on the device. No
-    // other plan can be bound afterwards, so it is for graphs with has_one_plan().
+    // other plan can be bound afterwards, so use this only if has_one_plan() is true for the graph.
     bool release_constants = false;
   };
   // Counts and sizes of a bound plan.
@@ -47,8 +47,8 @@ class GpuModel {
     std::size_t nodes_on_processor = 0;
     std::size_t dispatches = 0;
     std::size_t submits = 0;                   // The number of submits of the latest run.
-    std::uint64_t memory_bytes = 0;            // The memory of values, which share it.
-    std::uint64_t unshared_bytes = 0;          // Memory that values would take without sharing.
+    std::uint64_t memory_bytes = 0;            // The bytes of the memory that values share.
+    std::uint64_t unshared_bytes = 0;          // The bytes that values would take without sharing.
     std::vector<std::string> processor_nodes;  // Each as "NAME (OP)".
   };
   // The time of one kernel of a plan, which is measured by repeating the kernel alone.
@@ -56,13 +56,13 @@ class GpuModel {
     std::string node;   // Name of the node; of the first one if several are fused.
     std::string label;  // For example "Conv+Relu".
     double seconds = 0;
-    std::uint64_t bytes = 0;  // Bytes that it reads and writes, each counted once.
+    std::uint64_t bytes = 0;  // Bytes that the kernel reads and writes, each counted once.
   };
   struct Measurement {
-    double seconds = 0;         // The time of all kernels in GPU memory, in runs without a pause.
+    double seconds = 0;         // The time of all kernels, in runs that follow without a pause.
     double submit_seconds = 0;  // The time of one separate run, from the first command to the end.
     double record_seconds = 0;  // The processor's part of submit_seconds: record and submit.
-    double run_seconds = 0;     // A run with upload of inputs and readback of outputs.
+    double run_seconds = 0;     // The time of a run with upload of inputs and readback of outputs.
     std::vector<KernelTime> kernels;
     [[nodiscard]] std::uint64_t bytes() const;
   };
@@ -103,8 +103,7 @@ class GpuModel {
   [[nodiscard]] Async<Result<bool>> run_around(std::vector<Tensor> inputs,
                                                std::vector<const gpu::Buffer*> buffers,
                                                Around around);
-  // Reads back the outputs of the latest run_around(). It can be called once, and only if nothing
-  // ran since.
+  // Reads back the outputs of the latest run_around(). Call it once, before any other run.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> outputs();
   // Overwrites the values that runs left on the device with zeros, before runs for another client.
   void clear_values();

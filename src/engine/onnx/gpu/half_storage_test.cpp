@@ -63,7 +63,8 @@ TEST(StoredKernels, WidenWhatIsReadAndRoundWhatIsWritten) {
   EXPECT_EQ(*kernel.inputs[2].data, (std::vector<std::uint32_t>{0x40003c00, 0xc4003800}));
 }
 
-// A kernel with factors of 16 bits reads stored ones as they are; directives stay before functions.
+// If a kernel computes with factors of 16 bits, elements that are stored in 16 bits are not
+// widened. Directives stay before functions.
 TEST(StoredKernels, DoNotWidenWhatAKernelReadsIn16Bits) {
   Kernel kernel{.label = "",
                 .wgsl =

@@ -9,7 +9,8 @@
 namespace weft::onnx {
 namespace {
 
-// The least number of elements of weights that are stored in 16 bits; smaller weights save nothing.
+// The least number of elements of weights that are stored in 16 bits. Smaller weights would save
+// little memory.
 constexpr std::int64_t weights_least = 256;
 
 bool is_weight(const Node& node, ValueId id) {
@@ -55,8 +56,8 @@ std::vector<bool> full_values(const KernelContext& context, const Schedule& sche
               [&](const Node& node) { return std::ranges::contains(node.outputs, id); }))
         full[id] = true;
   // Values that share memory with `full` values, and parts of concatenations with `full` results,
-  // become `full`. This does not depend on whether a part can be placed in the result, because that
-  // depends on the rest of the graph.
+  // become `full`, even if a part cannot be placed in the result: the placement depends on the rest
+  // of the graph, and this choice must not.
   const auto share_memory = [&] {
     std::vector<bool> memory(full.size());
     for (ValueId id = 0; id < full.size(); ++id)

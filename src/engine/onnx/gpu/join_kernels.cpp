@@ -39,7 +39,7 @@ std::set<std::string> functions_in(std::string_view text) {
 
 class Joiner {
  public:
-  // Adds a kernel. Returns false if it cannot be joined with the kernels that were added before.
+  // Adds a kernel. Returns false if it cannot be joined with the kernels that are already added.
   bool add(const Kernel& kernel) {
     if (kernel.parts == nullptr) return false;
     const KernelParts& parts = *kernel.parts;

@@ -94,8 +94,8 @@ class KernelText {
   // Builds a kernel that runs `body` for each i below `threads`.
   [[nodiscard]] Kernel build(std::string label, std::uint64_t threads, std::string_view body) const;
   // Builds a kernel that runs `body` for each i below `count`. A workgroup computes `rounds` times
-  // 64 neighbours, one 64 after the other, so that neighbours read the same data from the cache.
-  // `body` must not return.
+  // 64 neighbours, one group of 64 after another, so that neighbours read the same data from the
+  // cache. `body` must not return.
   [[nodiscard]] Kernel build_runs(std::string label, std::uint64_t count, std::uint64_t rounds,
                                   std::string_view body) const;
   // Builds a kernel that runs `body` for each workgroup `group` below `groups`, with `lane` below
@@ -133,8 +133,8 @@ struct KernelContext {
   const Graph& graph;
   const Inference& inference;
   const ConvolutionChoices* choices = nullptr;  // Measured on the device; may be null.
-  bool halves = false;                          // stored_kernel.h will change the kernels.
-  const MatrixUnit* matrices = nullptr;         // Subgroup matrices; null: do not use any.
+  bool halves = false;                          // True if stored_kernel.h will change the kernels.
+  const MatrixUnit* matrices = nullptr;  // The subgroup matrices that kernels may use; may be null.
   [[nodiscard]] const Tensor& tensor(ValueId id) const { return *inference.values[id]; }
   [[nodiscard]] const Tensor* optional_tensor(const Node& node, std::size_t input) const {
     return input < node.inputs.size() && node.inputs[input] != no_value

@@ -7,7 +7,8 @@
 namespace weft::onnx {
 namespace {
 
-constexpr std::int64_t side_max = 32;  // Sides of the part of a tile that a subgroup computes.
+// The longest side of the part of a tile that a subgroup computes.
+constexpr std::int64_t side_max = 32;
 
 // True if each result depends only on the input place with the same index, and places can be read
 // in fours.

@@ -10,8 +10,8 @@ namespace weft::onnx {
   return (count + by - 1) / by;
 }
 
-// How the terms of a convolution, its places and its channels are divided. Terms are in the order
-// of taps, and channels inside a tap.
+// The division of a convolution's terms, places and channels. Terms are in the order of taps, and
+// in the order of channels within a tap.
 struct MatrixPlan {
   MatrixPlan(const ConvolutionPlan& convolution, const MatrixUnit& matrix_unit,
              const ConvolutionTiles& cut);
@@ -33,20 +33,20 @@ struct MatrixPlan {
   const ConvolutionTiles& tiles;
   const std::int64_t taps, in_plane, out_plane;
   const bool fours;
-  const std::int64_t part_rows, part_columns;  // What a subgroup computes.
-  const std::int64_t parts_across;             // Parts beside each other in a tile.
+  const std::int64_t part_rows, part_columns;  // The part of a tile that a subgroup computes.
+  const std::int64_t parts_across;             // The number of parts beside each other in a tile.
   const std::int64_t threads;
   const std::int64_t together;      // Places that a thread copies together.
   const std::int64_t across;        // Threads that copy one term.
   const std::int64_t rows_at_once;  // Terms that the threads copy at once.
-  const std::int64_t pitch;         // u32 from one term to the next, in the workgroup's memory.
-  const std::int64_t sum_pitch;     // Sums from one channel to the next.
+  const std::int64_t pitch;         // The distance of two terms in the workgroup's memory, in u32.
+  const std::int64_t sum_pitch;     // The distance of two channels, in sums.
   // Either a step has several whole taps, or a tap has several steps (its channels are filled up to
   // a multiple of the depth), or, if that would copy too many zeros, taps begin anywhere in a step.
   std::int64_t taps_of_step = 1;
-  bool mixed = false;         // Taps begin anywhere.
-  std::int64_t channels = 0;  // Terms of a tap.
-  std::int64_t steps = 0;     // Number of times that `depth` terms are copied.
+  bool mixed = false;         // True if taps begin anywhere in a step.
+  std::int64_t channels = 0;  // The number of terms of a tap.
+  std::int64_t steps = 0;     // The number of times that `depth` terms are copied.
 };
 
 }  // namespace weft::onnx

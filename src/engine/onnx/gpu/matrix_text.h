@@ -16,7 +16,7 @@ class MatrixText {
 
   [[nodiscard]] std::string types() const;
 
-  // Statements that find what a workgroup, a subgroup and a thread compute.
+  // Statements that find the results of a workgroup, a subgroup and a thread.
   [[nodiscard]] std::string places() const;
 
   // Statements that copy all steps and multiply them. The inputs of a step are read before the

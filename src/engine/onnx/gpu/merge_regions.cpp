@@ -103,7 +103,7 @@ class Merger {
     const ValueId root = members.back()->outputs[0];
     std::set<std::size_t> taken, refused;
     std::optional<Kernel> kernel;
-    bool saves = false;  // False if it takes in only reshapes, which are free.
+    bool saves = false;  // False if the region takes in only reshapes, which are free.
     while (const auto s = next_step(members, root, refused)) {
       const Members more = joined(members, nodes_of(steps_[*s]));
       auto made = more.size() <= members_max ? region_kernel(context_, more) : std::nullopt;

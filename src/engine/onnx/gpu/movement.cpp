@@ -148,7 +148,8 @@ MaybeKernels index_kernels(const KernelContext& context, const Node& node, const
   const std::int64_t given = call.integer("axis", 0);
   const AxisView view(x.shape(), given < 0 ? given + x.rank() : given);
   if (out.count() == 0) return std::vector<Kernel>();
-  if (indices.has_bytes()) {  // A wrong index is left to the processor, which fails.
+  // If an index is out of range, the processor runs the node and reports the error.
+  if (indices.has_bytes()) {
     for (const std::int64_t index : indices.integers())
       if (index < -view.length || index >= view.length) return std::nullopt;
   }

@@ -67,7 +67,7 @@ class PlanBinder {
   const InputRules& rules_;
   const GpuModel::Options& options_;
   ConvolutionChoices choices_;
-  const std::optional<MatrixUnit> matrices_;  // Only for values that are stored in 16 bits.
+  const std::optional<MatrixUnit> matrices_;  // Set only if values are stored in 16 bits.
   gpu::PipelineCache pipelines_;
   std::map<ValueId, gpu::Buffer> weights_;  // Constants of the graph, shared by plans.
 };

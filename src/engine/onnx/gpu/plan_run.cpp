@@ -153,7 +153,7 @@ Async<Result<>> PlanRun::fetch(std::vector<ValueId> wanted) {
       encoder().copy(slot_of(id), first_byte_of(plan_.schedule, id), plan_.staging, offset, bytes);
     offset += padded(bytes);
   }
-  encoder();  // A submit is made even if there is no byte to copy.
+  encoder();  // Begins a submit even if there is no byte to copy.
   submit();
   // A single large value is read directly into its tensor, because new memory and copies of
   // megabytes take longer than the kernels of a small model.

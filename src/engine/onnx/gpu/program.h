@@ -15,11 +15,13 @@ namespace weft::onnx {
 struct Program {
   struct Buffer {
     std::uint64_t bytes = 0;
-    std::optional<std::uint64_t> weights_offset;  // Offset of its data in the blob, if it has any.
+    // The offset of the buffer's data in the blob, if it has data.
+    std::optional<std::uint64_t> weights_offset;
   };
   struct Step {
-    std::string label;               // For example "Conv+Relu".
-    std::vector<std::string> nodes;  // Names of the nodes that it computes, or helps to compute.
+    std::string label;  // For example "Conv+Relu".
+    // Names of the nodes that the step computes, in whole or in part.
+    std::vector<std::string> nodes;
     std::uint32_t module = 0;
     std::array<std::uint32_t, 3> dispatch{1, 1, 1};
     std::vector<std::uint32_t> reads;   // The buffers at bindings 0, 1, ...

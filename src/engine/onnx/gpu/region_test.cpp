@@ -169,7 +169,7 @@ TEST_F(Regions, PlaceJoinsOfJoins) {
   EXPECT_EQ(made.dispatches, 6u);
 }
 
-// An offset of 4 * 3 * 3 words is not one at which WebGPU lets a binding begin.
+// WebGPU does not let a binding begin at an offset of 4 * 3 * 3 words.
 TEST_F(Regions, CopyPartsThatWouldBeginBetweenPlaces) {
   const Made made =
       same_as_plain_loops({model_node("Relu", {"x"}, "a"), model_node("Exp", {"x"}, "b"),

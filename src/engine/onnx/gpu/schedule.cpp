@@ -50,7 +50,7 @@ class Scheduler {
         // add_bounded() has made the kernels.
       } else if (fits_gpu(node)) {
         if (is_empty(node)) {
-          step.kind = Step::Kind::kernels;  // The step has no kernels.
+          step.kind = Step::Kind::kernels;  // The node has no elements: its step has no kernels.
         } else if (only_reshapes(node)) {
           step.kind = Step::Kind::alias;
           out.alias_of[node.outputs[0]] = out.alias_of[node.inputs[0]];

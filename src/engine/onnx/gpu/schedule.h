@@ -76,8 +76,8 @@ struct MemoryPlan {
   std::vector<std::uint64_t> slot_bytes;  // The sizes of the slots.
   std::uint64_t unshared_bytes = 0;       // Bytes that the values would take without sharing.
 };
-// Assigns slots so that no two values share one while both are needed. Values in `kept` keep their
-// slot to the end of the run.
+// Assigns slots so that no two values share a slot while both are needed. Values in `kept` keep
+// their slot to the end of the run.
 [[nodiscard]] MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
                                      const std::vector<bool>& kept);
 

@@ -1,5 +1,5 @@
-// Finds inputs that are settings: they say what a node does (sizes, axes, counts) instead of being
-// computed with. Their values belong to a plan.
+// Finds the inputs of nodes that are settings (sizes, axes, counts) and not operands. Their values
+// belong to a plan.
 #pragma once
 
 #include "engine/onnx/graph.h"

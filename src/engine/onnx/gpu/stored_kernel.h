@@ -28,7 +28,7 @@ inline constexpr float half_max = 65504.0f;
 class StoredKernels {
  public:
   // The arguments are those of Schedule, by ValueId: the values whose buffers hold 16-bit floats,
-  // the layout of images, and where values begin. They outlive this object.
+  // the layout of images, and the offsets of values. They outlive this object.
   StoredKernels(const std::vector<bool>& half, const std::vector<Apart>& apart,
                 const std::vector<std::uint64_t>& offset_of)
       : half_(half), apart_(apart), offset_of_(offset_of) {}

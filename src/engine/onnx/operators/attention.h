@@ -6,10 +6,11 @@
 
 namespace weft::onnx {
 
-// The sizes of a tensor seen as [batch][heads][length][size], in either of the two layouts.
+// The sizes of a tensor of heads, and its layout: [batch][heads][length][size] unless `flat` is
+// set.
 struct Heads {
   std::int64_t batch = 0, heads = 0, length = 0, size = 0;
-  bool flat = false;  // The layout is [batch][length][heads * size].
+  bool flat = false;  // True for the layout [batch][length][heads * size].
   [[nodiscard]] std::size_t place(std::int64_t b, std::int64_t h, std::int64_t i,
                                   std::int64_t k) const {
     return static_cast<std::size_t>(flat ? ((b * length + i) * heads + h) * size + k

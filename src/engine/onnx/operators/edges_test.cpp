@@ -1,4 +1,4 @@
-// Runs the cases that ONNX's own cases do not cover on the processor.
+// Runs on the processor the cases that ONNX's own test cases do not cover.
 #include <gtest/gtest.h>
 
 #include "engine/onnx/operators/interpreter.h"

@@ -43,8 +43,8 @@ Result<> run_gather(Call& call) {
   return {};
 }
 
-// Returns, for each element of the index tensor, the element of the data tensor that it names along
-// `axis`.
+// Returns, for each element of the index tensor, the element of the data tensor that this index
+// names along `axis`.
 Result<std::vector<std::int64_t>> element_places(const Call& call, const Tensor& x,
                                                  const Tensor& indices, std::int64_t axis) {
   const auto a = static_cast<std::size_t>(axis);

@@ -12,7 +12,7 @@ struct Inference {
   std::vector<std::optional<Tensor>> values;
 };
 
-// `inputs` may lack bytes. Fails as a node does whose input shapes do not fit.
+// `inputs` may lack bytes. Fails with the error of the first node whose inputs do not fit.
 [[nodiscard]] Result<Inference> infer(const Graph& graph, std::vector<Tensor> inputs);
 
 // Returns the inputs of the graph as tensors without bytes. Dimensions without a size get the size
@@ -22,7 +22,7 @@ struct Inference {
 
 // The work and the memory of one run, computed from the shapes.
 struct RunCost {
-  std::uint64_t multiply_adds = 0;    // The number in convolutions and matrix products.
+  std::uint64_t multiply_adds = 0;    // The multiply-adds of convolutions and matrix products.
   std::uint64_t parameter_count = 0;  // The number of elements in all constants.
   std::uint64_t parameter_bytes = 0;
   std::uint64_t activation_bytes = 0;  // The most bytes of activations that exist at once.

@@ -380,8 +380,8 @@ Result<SlicePlan> plan_slice(const Call& call) {
     const auto bound = [&](std::int64_t place, std::int64_t low, std::int64_t high) {
       return std::clamp(place < 0 ? place + size : place, low, high);
     };
-    // If the step is negative, a start before the first element becomes 0, and an end before it
-    // becomes -1 so that the slice contains the first element.
+    // If the step is negative, a start before the first element becomes 0, and an end before the
+    // first element becomes -1, so that the slice contains the first element.
     const std::int64_t first =
         step > 0 || size == 0 ? bound(starts[i], 0, size) : bound(starts[i], 0, size - 1);
     const std::int64_t last = step > 0 ? bound(ends[i], 0, size) : bound(ends[i], -1, size - 1);

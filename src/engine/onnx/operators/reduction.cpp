@@ -46,7 +46,8 @@ struct LogTotal : Total {
   static double finish(double sum, double) { return std::log(sum); }
 };
 struct LogExponentials : Total {
-  // Powers of e are summed relative to the largest element, because they exceed every range soon.
+  // Powers of e are summed relative to the largest element, because the power of a large element
+  // would be infinite.
   static constexpr bool shifts = true;
   static double step(double sum, double x) { return sum + std::exp(x); }
   static double finish(double sum, double) { return std::log(sum); }

@@ -103,7 +103,7 @@ class Reshaper {
   }
 
  private:
-  // Returns a tensor with its new size, or null if it is not given.
+  // Returns the value `id` in its new size, or null if it is not given or not known.
   const Tensor* now(ValueId id) const {
     if (id == no_value) return nullptr;
     if (new_[id]) return &*new_[id];

@@ -54,7 +54,7 @@ Result<Window> plan_window(const Call& call, Shape input, Shape kernel) {
         return call.error("its window of {} does not fit into {} with pads {} and {}.", reach, size,
                           before, after);
       out = (round_up ? room + step - 1 : room) / step + 1;
-      // The last window must begin inside the input or the padding before it.
+      // The last window must begin inside the input or inside the padding before the input.
       if (round_up && (out - 1) * step >= size + before) --out;
     }
     window.pads_before.push_back(before);
@@ -193,7 +193,8 @@ Result<TransposedPlan> plan_transposed(const Call& call, const Tensor& x, const 
       const std::int64_t total = std::max<std::int64_t>(0, full - target);
       before = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
       after = total - before;
-      // The pad after becomes negative if more output is asked for than the kernel reaches.
+      // The padding at the end becomes negative if more output is asked for than the kernel
+      // reaches.
       if (full < target) after = full - target;
     } else if (automatic == "VALID") {
       before = after = 0;

@@ -34,7 +34,7 @@ struct ConvolutionPlan {
 };
 [[nodiscard]] Result<ConvolutionPlan> plan_convolution(const Call& call, const Tensor& x,
                                                        const Tensor& weights);
-// Computes the sums of x * weights, plus `bias` for each output channel if it is not empty.
+// Computes the sums of x * weights, and adds `bias` for each output channel unless `bias` is empty.
 void convolve(const ConvolutionPlan& plan, std::span<const float> x, std::span<const float> weights,
               std::span<const float> bias, std::span<float> out);
 void convolve(const ConvolutionPlan& plan, std::span<const std::int32_t> x,
@@ -42,7 +42,7 @@ void convolve(const ConvolutionPlan& plan, std::span<const std::int32_t> x,
               std::span<std::int32_t> out);
 
 struct TransposedPlan {
-  Window window;  // `input` is the size of x; `output` that of the result.
+  Window window;  // `input` is the size of x, `output` the size of the result.
   std::int64_t batch = 0;
   std::int64_t groups = 1;
   std::int64_t channels_in = 0;   // The number of input channels of one group.

@@ -18,7 +18,7 @@ struct Detection {
 
 struct DetectionBounds {
   double score_min = 0.25;
-  double overlap_max = 0.45;  // Intersection over union of two boxes of one class.
+  double overlap_max = 0.45;  // The largest intersection over union of two kept boxes of one class.
   std::size_t boxes_max = 1000;
 };
 
@@ -34,8 +34,8 @@ enum class DetectorKind : std::uint8_t {
 // Finds the layout from the shapes of the outputs. Returns nullopt if they fit no layout.
 [[nodiscard]] std::optional<DetectorKind> detector_kind(const std::vector<Shape>& outputs);
 
-// A row of a detector's outputs that may be a box. With classes_and_corners it is one class of a
-// row.
+// A row of a detector's outputs that may be a box. With classes_and_corners, each class of a row is
+// a candidate of its own.
 struct Candidate {
   std::int64_t row = 0;
   // The class; with `objectness`, the class with the highest confidence.

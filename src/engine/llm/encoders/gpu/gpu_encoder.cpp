@@ -10,7 +10,7 @@
 namespace weft::llm {
 namespace {
 
-// The most texts of a pass, because as many vectors are read back at once.
+// The most texts of a pass. It bounds the buffer for their vectors, which are read back together.
 constexpr std::uint32_t texts_max = 1024;
 
 std::uint32_t rows_of(const gpu::Device& device, const EncoderConfig& config, std::uint32_t rows) {

@@ -19,7 +19,7 @@ struct GpuEncoderOptions {
   // The most positions of a pass. More positions share a read of the weights, and occupy the device
   // for longer. A longer text has a pass of its own.
   std::uint32_t rows = 4096;
-  // Awaited before each pass, so that the device can do other work there.
+  // Awaited before each pass, so that the device can do other work between passes.
   std::function<Async<>()> between{};
 };
 

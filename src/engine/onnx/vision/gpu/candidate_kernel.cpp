@@ -14,7 +14,7 @@ using gpu::BufferUsage;
 
 // The number of threads in a workgroup, which the shader repeats.
 constexpr std::uint32_t candidate_lanes = 64;
-// Every device supports this many along one side.
+// The number of workgroups that every device supports in one dimension.
 constexpr std::uint32_t candidate_groups_max = 65535;
 constexpr std::size_t candidate_words = 8;
 constexpr std::size_t head_words = 8;

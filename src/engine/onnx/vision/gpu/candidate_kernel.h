@@ -2,12 +2,13 @@
 // these rows are read back instead of the whole outputs.
 //
 //   WEFT_CO_ASSIGN(auto kernel, co_await CandidateKernel::create(device));
-//   WEFT_ASSIGN(auto bound, kernel->bind(shapes, outputs));   // once for each set of output
-//   buffers bound->set_score(bounds.score_min); bound->record(encoder);  ... submit ...
+//   WEFT_ASSIGN(auto bound, kernel->bind(shapes, outputs));   // once for each set of buffers
+//   bound->set_score(bounds.score_min);
+//   bound->record(encoder);  ... submit ...
 //   WEFT_CO_ASSIGN(const auto candidates, co_await bound->read());
 //
 // Threading: the device's thread. Lifetime: the device outlives the kernel, and the kernel outlives
-// what it has bound.
+// the Bounds that it made.
 #pragma once
 
 #include <memory>
@@ -28,8 +29,8 @@ class CandidateKernel {
     // Records the dispatch of the kernel and the copy of the candidates for the readback.
     void record(gpu::Encoder& encoder) const;
     // Reads the candidates back after the submit, in any order. Returns nullopt if there were more
-    // than candidates_max. The result holds each candidate that detections_of() needs, and few
-    // more.
+    // than candidates_max. The result has every candidate that detections_of() needs. It may also
+    // have a few candidates that detections_of() ignores.
     [[nodiscard]] Async<Result<std::optional<std::vector<Candidate>>>> read();
     // The bytes that one read() reads back from the GPU.
     [[nodiscard]] std::uint64_t bytes() const { return result_.size(); }

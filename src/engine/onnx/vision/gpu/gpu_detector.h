@@ -3,7 +3,8 @@
 // submit reads the whole outputs. The boxes are those of detections_of() in both cases, bit for
 // bit.
 //
-// Threading: the device's thread; one call at a time. Lifetime: device and model outlive it.
+// Threading: the device's thread; one call at a time. Lifetime: device and model outlive the
+// detector.
 #pragma once
 
 #include "engine/onnx/gpu/gpu_model.h"
