@@ -47,7 +47,7 @@ struct BenchServingRow {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string peer;  // The variant that is compared with.
+  std::string peer;  // The variant with which the row is compared.
   double peer_value = 0;
   double ratio = 0;  // value / peer_value.
   std::string goal;

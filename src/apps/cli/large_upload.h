@@ -1,5 +1,5 @@
-// Uploads a large file to a coordinator's blobs in parts. Each part is retried, and an interrupted
-// upload, also of another process, continues at its end.
+// Uploads a large file to a coordinator's blobs in parts. Each part is retried. An upload that was
+// interrupted, even one of another process, continues after the bytes that have arrived.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,8 @@ int finish(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Started by Sandbox only. It must run before this process makes a thread.
+  // Only Sandbox starts the program with this argument. sandbox_child_main() must run before this
+  // process makes a thread.
   if (argc > 1 && std::string_view(argv[1]) == "sandbox-child") {
     return weft::worker::sandbox_child_main(
         std::span(argv, static_cast<std::size_t>(argc)).subspan(2));

@@ -309,7 +309,7 @@ TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
 TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   jobs::CoreSettings settings;
   settings.stakes_open = true;
-  settings.referee.risk = 0;  // A mismatch locks less than is owed.
+  settings.referee.risk = 0;  // A mismatch then locks less than the worker may owe.
   open(settings);
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived, 4 * tasks);

@@ -21,7 +21,7 @@ struct DetectOptions {
   std::optional<float> scale;
   double score_min = 0.25;
   double overlap_max = 0.45;
-  bool network = false;  // A network computes it, as one onnx job of all pictures.
+  bool network = false;  // A network computes the boxes, as one onnx job of all pictures.
   NetworkItemsOptions at;
   bool json = false;
 };

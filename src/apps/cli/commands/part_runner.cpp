@@ -108,7 +108,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
     const std::uint64_t bytes = bytes_of(*made);
     if (sent_bytes_ + bytes > bounds_.sent_bytes_max) rest();
     sent_bytes_ += bytes;
-    // The copies of several small jobs' data are kept, and always that of the last job.
+    // Keeps copies of the data of several small jobs; the copy of the last job is always kept.
     jobs_.emplace_front(job, made);
     while (jobs_.size() > bounds_.copies_max ||
            (jobs_.size() > 1 && bytes_kept() > bounds_.copies_bytes_max))

@@ -34,8 +34,8 @@ struct SettlementLine {
   [[nodiscard]] Result<std::optional<solana::ProgramState>> state(std::string_view kind,
                                                                   const PublicKey& address) const;
   // Reads all accounts of one kind of the network, in the state of the given confirmation level.
-  // With `of`, only those that name this key after the config, such as an owner's devices or a
-  // device's receipts.
+  // With `of`, reads only the accounts that name this key after the config, such as an owner's
+  // devices or a device's receipts.
   struct StatesAt {
     std::uint64_t slot = 0;
     std::vector<solana::ProgramState> states;

@@ -13,7 +13,7 @@
 namespace weft::cli {
 
 struct SettlementOptions {
-  // The network: a file with its node, program and mint, or these by name.
+  // The network: a file that names its node, program and mint, or these three values as options.
   std::filesystem::path network;
   std::string rpc;
   net::TlsOptions tls;
@@ -55,7 +55,7 @@ struct SettlementOptions {
   std::uint64_t units_a_sol = 0;
   std::string at_least = "1";
   std::size_t most = 100;
-  std::string new_tokens;  // post: growth, in credits, that is emission; empty: as in the rows.
+  std::string new_tokens;  // post: the credits that the epoch emits; empty: as in the rows.
   std::optional<std::uint64_t> epoch;  // rows: the epoch whose emission the rows share.
   std::vector<std::filesystem::path> guardian_wallets;
   bool finish = false;

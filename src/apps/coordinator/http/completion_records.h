@@ -52,7 +52,7 @@ class CompletionRecords {
   // Reports all running answers to the core as failed.
   void fail_all();
 
-  // Audits an answer. The result is reported with AnswerListener::audited, also if no record of the
+  // Audits an answer. The result is reported with AnswerListener::audited, even if no record of the
   // answer exists any more.
   void audit(const billing::AnswerAuditOrder& order, inference::Desk& desk, Instant now);
   void audit_failed(const billing::AnswerId& answer);

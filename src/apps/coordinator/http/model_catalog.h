@@ -28,7 +28,7 @@ namespace weft::coordinator {
 struct ModelTerms {
   MicroCredits price = 0;  // Current price of 1,000 tokens.
   std::uint32_t context = 0;
-  PublicKey owner = {};  // Key of the client that added it.
+  PublicKey owner = {};  // Key of the client that added the model.
 };
 
 // A page of the list of models: at most `limit` models after the model `after`. OpenAI's lists use

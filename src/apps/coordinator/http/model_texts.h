@@ -93,8 +93,8 @@ class ModelTexts {
   ModelTexts(store::Blobs& blobs, TextReaderFactory make) : blobs_(blobs), make_(std::move(make)) {}
 
   void read(TextRequest request, Done done);
-  // Ends the processes that were not used for idle_max before `now`. A process that is reading ends
-  // after that. A thread calls this regularly.
+  // Ends the processes that were not used for idle_max before `now`. A process that is still
+  // reading ends when it has read. A thread of this object calls this function regularly.
   void end_idle(Instant now);
 
  private:
@@ -112,7 +112,7 @@ class ModelTexts {
   const TextReaderFactory make_;
   std::mutex mutex_;
   std::list<std::shared_ptr<Model>> models_;  // Open models, the most recently used one first.
-  // Its threads end before the other members.
+  // Declared after the members that its threads use, so that the threads end before them.
   runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};
   std::mutex waits_;
   std::condition_variable_any ends_;

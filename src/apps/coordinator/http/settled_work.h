@@ -2,7 +2,7 @@
 // the store's audit trail, all of which must be read after a start. It is read in parts, so that
 // other reads need not wait for all of it.
 //
-// Threading: any thread; only one reads at a time.
+// Threading: any thread; one thread reads at a time.
 #pragma once
 
 #include <mutex>

@@ -30,7 +30,7 @@ class SecondLook {
   struct Opinion {
     trust::Devices devices = trust::Devices::one;
     bool unsteady = false;  // The job's results are unsteady; `reason` says why.
-    bool late = false;      // The second device must still finish.
+    bool late = false;      // The second device did not finish in time.
     std::string reason;
   };
   struct Question {
@@ -43,7 +43,8 @@ class SecondLook {
     bool waits_for_second = false;
   };
   [[nodiscard]] Opinion at(VerifiedJobs::Known& job, const Question& question);
-  // The same for a range of the order's results, `computed` by the first device.
+  // Returns the opinion on a range of the order's results; `computed` are the first device's
+  // outputs of the range.
   [[nodiscard]] Opinion at(const jobs::VerifyOrder& order, VerifiedJobs::Known& job,
                            manifest::Range part, const std::vector<ByteVector>& computed);
 

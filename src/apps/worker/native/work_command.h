@@ -42,7 +42,8 @@ struct WorkOptions {
   // Checks the key that a coordinator has proven; an error ends the worker. Empty: any key is
   // accepted.
   std::function<Result<>(const PublicKey&)> accept{};
-  // Address for others behind a NAT with a forwarded port; empty: that of peer_listen.
+  // The address that other workers are told if this machine is behind a NAT with a forwarded port;
+  // empty: the address of peer_listen.
   std::string peer_address;
 };
 
