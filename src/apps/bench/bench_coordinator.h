@@ -42,7 +42,7 @@ struct BenchCoordinatorRow {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string peer;  // Empty if only a goal is given.
+  std::string peer;  // The peer's name; empty for a row that has only a goal.
   double peer_value = 0;
   double ratio = 0;  // value / peer_value; 0 without a peer.
   std::string goal;

@@ -35,7 +35,8 @@ using coordinator::bench::Generator;
 // The goal of the p99 latency, or three times the control's p99 if that is longer.
 constexpr double p99_ms_max = 20;
 constexpr double control_times_max = 3;
-constexpr double memory_mib_max = 512;  // Most peak memory beyond that of the control.
+// Most MiB by which the peak memory may exceed the control's.
+constexpr double memory_mib_max = 512;
 constexpr double held_share_min =
     0.9;  // The share of connections that must be open in the control, on average.
 // The generator may use this much more of a core than its share.

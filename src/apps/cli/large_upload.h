@@ -10,7 +10,7 @@
 namespace weft::cli {
 
 struct LargeUpload {
-  std::uint64_t sent_bytes = 0;  // Bytes that this call sent; the rest was already there.
+  std::uint64_t sent_bytes = 0;  // Bytes that this call sent; the others had arrived before.
 };
 
 // `hash` is the hash of `bytes`. `on_progress` is called with the number of bytes that have

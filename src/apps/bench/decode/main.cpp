@@ -58,7 +58,7 @@ struct Settings {
   std::vector<std::uint32_t> rows{1, 8, 32, 256};
   std::uint32_t positions = 576;
   bool sweep = false;
-  bool probe = false;  // Measure products with one input left out.
+  bool probe = false;  // Measures products with one input left out.
 };
 
 class Bench {

@@ -33,7 +33,8 @@ class Generator {
     std::uint64_t refused = 0;   // Replies of status 4xx and 5xx.
     std::uint64_t ended = 0;     // Connections closed by the coordinator.
   };
-  // Fails with unavailable if this process cannot have enough file descriptors.
+  // Fails with unavailable if this process cannot have enough file descriptors, and with
+  // invalid_argument if the options name no kind of attack or a wrong number of addresses.
   [[nodiscard]] static Result<std::unique_ptr<Generator>> start(Options options);
   Generator(const Generator&) = delete;
   ~Generator();

@@ -15,7 +15,7 @@ struct DetectOptions {
   std::string device = "gpu";
   std::string storage = "f32";  // Type of floats on a GPU: "f32" or "f16".
   std::string png;
-  std::string fit;  // Empty: the default of the detector's kind.
+  std::string fit;  // The way to fit pictures; empty: the default of the detector's kind.
   std::string channels = "RGB";
   std::optional<float> mean;
   std::optional<float> scale;

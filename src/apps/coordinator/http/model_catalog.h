@@ -3,8 +3,8 @@
 //
 // Threading: terms() and count_of() from any thread, all other functions from the thread of
 // inference, setters before that thread starts. Lifetime: the book outlives the catalog. Errors:
-// permission_denied for another client's model, resource_exhausted if the owner has the most models
-// allowed, not_found for a model that does not exist. A change is durable when its function
+// permission_denied for another client's model, resource_exhausted if the owner has as many models
+// as it may have, not_found for a model that does not exist. A change is durable when its function
 // returns.
 #pragma once
 

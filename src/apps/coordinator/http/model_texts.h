@@ -58,7 +58,7 @@ struct TextRequest {
   bool chat = true;                    // Prompts are JSON input for the chat template.
   std::vector<std::string> prompts{};  // A look has at most one.
   std::int64_t now = 0;                // Time for templates, in seconds since 1970.
-  std::string format{}, rule{};        // See protocol::serving::Ask; errors in them are found here.
+  std::string format{}, rule{};        // See protocol::serving::Ask. The reader checks both texts.
   TextLook look{};
 };
 

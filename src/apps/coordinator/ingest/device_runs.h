@@ -50,7 +50,7 @@ class DeviceRuns {
                                                         VerifierDevice device);
   // The first device's vendor; empty before its first run.
   [[nodiscard]] std::string vendor() const;
-  // False after a run on the second device has shown that there is none.
+  // False after a run on the second device has shown that this machine has no second device.
   [[nodiscard]] bool has_second() const { return has_second_; }
 
   // Ends the runners' processes; the next run starts them again.

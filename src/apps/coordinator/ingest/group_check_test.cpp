@@ -231,7 +231,7 @@ TEST_F(GroupCheckTest, AStateThatIsNoLongerStoredIsAskedForAgain) {
   EXPECT_EQ(checked.error().code, ErrorCode::deadline_exceeded) << "late, not unanswered";
 }
 
-// If such a state ended the job, a stranger could end any job by sending one.
+// If a state from which devices differ ended its job, a stranger could end any job by sending one.
 TEST_F(GroupCheckTest, AStateFromWhichDevicesDifferEndsNoJob) {
   machine_.differs_from_odd = true;
   std::vector<Outputs> states = honest();

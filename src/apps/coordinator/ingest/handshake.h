@@ -26,7 +26,7 @@ class Handshake {
     // The path of the invitation file, which native workers on loopback are told; empty if no
     // worker is told.
     std::string invite_file{};
-    // The chain and program for which receipts count; zeros if there is none.
+    // The chain and program for which receipts count; zeros if the coordinator has no chain.
     Hash genesis{};
     PublicKey program{};
     std::string prefix{};  // Address prefix of the worker (net::address_prefix()).

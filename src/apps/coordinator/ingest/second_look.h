@@ -39,7 +39,8 @@ class SecondLook {
     // True for outputs that a worker handed in: if the second device computes these, the job's
     // results differ by device.
     std::function<bool(const std::vector<ByteVector>&)> is_handed_in;
-    // If the second device does not finish in time, the opinion is late.
+    // True if the second device must give its opinion. If it does not finish in time, the whole
+    // opinion is late.
     bool waits_for_second = false;
   };
   [[nodiscard]] Opinion at(VerifiedJobs::Known& job, const Question& question);

@@ -49,7 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
     // The path of the invitation file, which native workers on loopback are told; empty if no
     // worker is told.
     std::string invite_file = {};
-    // The chain and program for which receipts count; zeros if there is none.
+    // The chain and program for which receipts count; zeros if the coordinator has no chain.
     Hash genesis{};
     PublicKey program{};
     const EarlierReceipts* earlier = nullptr;  // Null if no receipts were stored.

@@ -19,7 +19,8 @@ namespace weft::coordinator {
 // The measured speed of a job's steps on one device, and the number of steps that took too long.
 class StepLimit {
  public:
-  // For this long after a run that ran out of time, each run has at most an eighth of its steps.
+  // For this time after a run of n steps ran out of time, a run has at most n / 8 steps, but at
+  // least one.
   static constexpr auto ran_out_for = std::chrono::minutes(10);
 
   void ran(double seconds_each) {

@@ -86,7 +86,7 @@ void Verifier::serve(const std::stop_token& stop) {
     lock.unlock();
     if (order) carry_out(*order);
   }
-  runs_.end();  // On this thread, because it started the runners' processes.
+  runs_.end();  // Called on this thread, which started the runners' processes.
 }
 
 void Verifier::carry_out(const VerifierQueue::Order& order) {

@@ -45,8 +45,8 @@ class SigningJournal {
 
  private:
   class Locked;
-  // Reads the whole file if it was replaced since the last call, else only the records that others
-  // have added.
+  // Reads the whole file if it was replaced since the last call, else only the records that other
+  // processes have added.
   [[nodiscard]] Result<> catch_up(Locked& file);
   [[nodiscard]] Result<> replace();
 

@@ -35,9 +35,9 @@ struct WorkOptions {
   // Runs strangers' shaders even if required parts of the confinement are missing.
   bool unsafe_sandbox = false;
   std::filesystem::path cache;  // Folder for models and compiled pipelines.
-  // Where other workers of a chain reach this one: ADDRESS, ADDRESS:PORT, or "none" to relay
-  // everything through the coordinator. Empty: loopback if the coordinator is on loopback, else the
-  // address from which this machine reaches the coordinator.
+  // The address at which other workers of a chain reach this one: ADDRESS, ADDRESS:PORT, or "none"
+  // to relay everything through the coordinator. Empty: loopback if the coordinator is on loopback,
+  // else the address from which this machine reaches the coordinator.
   std::string peer_listen;
   // Checks the key that a coordinator has proven; an error ends the worker. Empty: any key is
   // accepted.
