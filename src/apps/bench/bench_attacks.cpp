@@ -32,7 +32,7 @@ struct AttackOutcome {
   double cost = 0;              // Attackers' cost of an accepted wrong task, in prices of a task.
   double convicted = 0;         // Convicted wallets of attackers.
   double honest_convicted = 0;  // Convicted honest workers.
-  double jobs_ended = 0;        // Failed jobs of honest clients.
+  double jobs_ended = 0;        // Jobs of honest clients that ended without a result.
   double price = 0;             // Price of a task, relative to the price without attackers.
 };
 struct BenchAttacksRow {

@@ -25,7 +25,7 @@ namespace weft::cli {
 
 // The quote and the maximum price that a submission names.
 struct PriceWanted {
-  std::string quote = {};                // Quote::quote; empty: no quote.
+  std::string quote = {};                // The text of a quote; empty: no quote.
   std::optional<MicroCredits> max = {};  // Maximum price; none: no limit.
 };
 

@@ -1,5 +1,6 @@
-// The weft program. Every command is a struct of options and a function in a file of its own; this
-// file defines the command line that fills them. No other file depends on it.
+// The weft program. Every command is a struct of options and a function in a file of its own;
+// commands/commands.h lists the functions that describe the options of commands. This file makes
+// the command line of them, and runs the command that the user chose. No other file depends on it.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

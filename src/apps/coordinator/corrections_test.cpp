@@ -524,7 +524,7 @@ TEST_F(Corrections, WhatCannotBeComputedAgainIsNamed) {
   EXPECT_EQ(metric("weft_tasks_unchecked_total"), tasks);
 }
 
-// A page of tasks that the verifier did not finish is not taken for the last one: other tasks are
+// A page of tasks that the verifier did not finish is not taken for the last page: other tasks are
 // still corrected.
 TEST_F(Corrections, WhatTheVerifierDoesNotFinishInTimeIsComputedAgainLater) {
   work_well();

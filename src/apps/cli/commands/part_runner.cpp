@@ -134,7 +134,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
   std::string vendor_;
   double rate_ = 1;
   bool said_ = false;
-  std::uint64_t sent_bytes_ = 0;  // Sent to the sandboxed process since its start.
+  std::uint64_t sent_bytes_ = 0;  // Job data sent to the sandboxed process since its start.
   std::list<
       std::pair<std::weak_ptr<const coordinator::VerifiedJob>, std::shared_ptr<const exec::Job>>>
       jobs_;

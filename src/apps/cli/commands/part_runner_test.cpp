@@ -1,5 +1,5 @@
-// The devices of the coordinator's verifier: one of this machine, and a second one with another
-// driver if the machine has one.
+// Tests of the devices of the coordinator's verifier: one of this machine, and a second one with
+// another driver if the machine has one.
 #include "apps/cli/commands/part_runner.h"
 
 #include <gtest/gtest.h>

@@ -50,7 +50,8 @@ struct SettlementLine {
   [[nodiscard]] std::uint64_t epoch_number(std::uint64_t slot, std::string_view field) const;
   [[nodiscard]] PublicKey epoch_root(std::uint64_t slot) const;
   [[nodiscard]] solana::EpochState epoch_state(std::uint64_t slot) const;
-  // The slot of the root that is in its challenge window. Fails with not_found if no root is.
+  // The slot of the root that is in its challenge window. Fails with not_found if no root is in its
+  // window.
   [[nodiscard]] Result<std::uint64_t> pending_slot() const;
 };
 // Completes options that were not given from the network's file.

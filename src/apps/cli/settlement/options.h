@@ -38,7 +38,7 @@ struct SettlementOptions {
   double epoch_hours = 24;
   std::string emission = "1000", cap = "10000000", initial = "1000000", founders_amount = "0";
   std::uint64_t halving_epochs = 365;
-  std::vector<std::string> parameters;  // NAME=VALUE.
+  std::vector<std::string> parameters;  // Parameters as NAME=VALUE.
 
   // Options of credit, stakes, settle and rows, which also use `coordinator` as its URL.
   net::TlsOptions coordinator_tls;
@@ -69,7 +69,7 @@ struct SettlementOptions {
 [[nodiscard]] Result<std::uint64_t> parse_credits(const std::string& text);
 [[nodiscard]] std::string credits_text(std::uint64_t micro_credits);
 [[nodiscard]] std::string sol_text(std::uint64_t lamports);
-// Fails with invalid_argument; `what` names the key in the message.
+// Reads a key. Fails with invalid_argument; `what` names the key in the message.
 [[nodiscard]] Result<PublicKey> parse_key(const std::string& text, std::string_view what);
 
 // Each function runs one command and returns its exit code.

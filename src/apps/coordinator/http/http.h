@@ -59,7 +59,7 @@ struct HttpParts {
   std::uint64_t blob_bytes_max = 0;
   UploadQuota& uploads;                  // Upload quotas of clients.
   bool reads_by_lease = true;            // Workers read only blobs of their leases and models.
-  std::size_t owner_data_bytes_max = 0;  // Bytes of one export part; 0: no bound.
+  std::size_t owner_data_bytes_max = 0;  // Bytes of one part of an export; 0: no bound.
   bool signs_parts = true;               // Signatures of upload parts cover bytes and place.
   bool roots_when_decided = true;        // Result roots are shown only for accepted tasks.
   bool grants_to_strangers = false;      // Tests: strangers count as holders of credits.

@@ -31,7 +31,7 @@ namespace weft::coordinator {
 
 // The longest text that a look (TextLook) reads or returns.
 inline constexpr std::size_t look_bytes_max = std::size_t{128} << 10;
-// One token a byte, and room for BOS and EOS.
+// The most tokens of a look: one for each byte, and room for BOS and EOS.
 inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;
 
 // A request that generates nothing: it only asks the model's tokenizer or chat template.
@@ -56,7 +56,7 @@ struct TextRequest {
   Hash file{};
   std::uint64_t file_bytes = 0, head_bytes = 0;
   bool chat = true;                    // Prompts are JSON input for the chat template.
-  std::vector<std::string> prompts{};  // A look has at most one.
+  std::vector<std::string> prompts{};  // A look has at most one prompt.
   std::int64_t now = 0;                // Time for templates, in seconds since 1970.
   std::string format{}, rule{};        // See protocol::serving::Ask. The reader checks both texts.
   TextLook look{};

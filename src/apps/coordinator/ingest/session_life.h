@@ -29,7 +29,8 @@ class SessionLife {
   [[nodiscard]] std::uint32_t spoken() const { return spoken_; }
   // Sets the version that was chosen for the connection.
   void speak(std::uint32_t version) { spoken_ = version; }
-  // Returns false if the connection has ended meanwhile.
+  // Changes the stage. Returns false if the stage is not `from`, for example because the connection
+  // has ended.
   [[nodiscard]] bool advance(Stage from, Stage to);
 
   // Passes the event to the core. Refuses the worker if too many events wait for the core.
@@ -53,7 +54,8 @@ class SessionLife {
   const std::shared_ptr<WorkerConnection> connection_;
   const PostEvent core_;
   std::atomic<Stage> stage_ = Stage::hello;
-  // The first version that this coordinator speaks, which all workers that join can read, until a
+  // Until a version is chosen for the connection, this is the first version that the coordinator
+  // speaks, because all workers that join can read it.
   // version is chosen for the connection.
   std::atomic<std::uint32_t> spoken_;
   std::atomic<bool> on_purpose_ = false;

@@ -64,7 +64,7 @@ class NativeHostTest : public testing::Test {
                  [&](Result<SharedBytes> result) { come.set_value(std::move(result)); });
     });
     auto fetched = come.get_future().get();
-    // Makes this thread wait until the client's thread has destroyed both.
+    // Makes this thread wait until the client's thread has destroyed the blobs and the host.
     std::promise<void> gone;
     client->post([&] {
       blobs.reset();

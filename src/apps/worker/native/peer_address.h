@@ -12,7 +12,7 @@ namespace weft::worker {
 // The addresses to which a worker may connect. Each field is one defence, which a test turns off to
 // show that its attack then succeeds.
 struct PeerAddressRules {
-  bool loopback = false;     // Allows addresses of this machine, if its coordinator is on it.
+  bool loopback = false;     // Allows loopback; set if the coordinator is on loopback.
   bool special = false;      // Allows special addresses, such as link-local ones.
   bool any_private = false;  // Allows all private networks.
 };
