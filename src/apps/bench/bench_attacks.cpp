@@ -32,8 +32,8 @@ struct AttackOutcome {
   double cost = 0;              // Attackers' cost of an accepted wrong task, in prices of a task.
   double convicted = 0;         // Convicted wallets of attackers.
   double honest_convicted = 0;  // Convicted honest workers.
-  double jobs_ended = 0;        // Failed jobs of honest clients.
-  double price = 0;             // Ratio to a task's price without attackers.
+  double jobs_ended = 0;        // Jobs of honest clients that ended without a result.
+  double price = 0;             // Price of a task, relative to the price without attackers.
 };
 struct BenchAttacksRow {
   std::string name;
@@ -67,7 +67,8 @@ constexpr const char* usual[] = {
     "zeros",          "one-slice",   "one-value", "sleepers",   "targeted", "slander", "bait",
     "canary-killers", "price-pumps", "silence",   "exhaustion", "rich",     "sybils",  "mixture"};
 constexpr double price_max = 1.25;  // The highest price ratio that docs/proof.md promises.
-constexpr MicroCredits first_price = 100'000;  // Used before a run has measured it.
+// The price of a replica until a run has measured it.
+constexpr MicroCredits first_price = 100'000;
 
 attacks::Scene scene_of(const BenchAttacksOptions& options) {
   attacks::Scene scene;

@@ -477,7 +477,7 @@ void print_table(const std::vector<BenchCoordinatorRow>& rows) {
 }
 
 // Raises this process's limit of file descriptors, which the coordinator inherits. Every connection
-// needs one in each of them.
+// needs a descriptor in each of the two processes.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -30,8 +30,9 @@ struct BenchCoordinatorOptions {
   std::uint32_t recovery_pending =
       1'000'000;  // Recovery: tasks that were not leased before the restart.
   std::uint32_t recovery_running =
-      100'000;  // Recovery: tasks with one of two replicas; as many more are settled.
-  std::uint32_t recovery_jobs = 10'000;  // Recovery: jobs that have these tasks.
+      // Recovery: running tasks, with one of two replicas; equally many tasks are settled.
+      100'000;
+  std::uint32_t recovery_jobs = 10'000;  // Recovery: number of jobs to which the tasks belong.
   std::filesystem::path
       folder;  // Data folder of all programs; empty: the system's temporary folder.
   bool json = false;
@@ -42,7 +43,7 @@ struct BenchCoordinatorRow {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string peer;  // Empty if only a goal is given.
+  std::string peer;  // The peer's name; empty for a row that has only a goal.
   double peer_value = 0;
   double ratio = 0;  // value / peer_value; 0 without a peer.
   std::string goal;

@@ -24,8 +24,8 @@ struct EstablishedTimes {
   std::uint32_t jobs = 0;  // Jobs done by the end of the run.
   double least = 0;        // Lowest reputation of a worker at the end.
 };
-// Prints its progress to standard error. Fails with deadline_exceeded only if the network does not
-// start.
+// Prints its progress to standard error. If the time ends before all workers are established, the
+// times so far are returned. Fails with deadline_exceeded if the workers do not join in time.
 [[nodiscard]] Result<EstablishedTimes> measure_established(const EstablishedOptions& options);
 
 }  // namespace weft::cli

@@ -9,8 +9,8 @@ namespace weft::cli {
 
 struct BenchGpuOptions {
   std::optional<std::size_t> adapter;  // Index in the list of adapters; empty: the best adapter.
-  bool list = false;                   // Only list the adapters.
-  bool strangers = false;  // Validate shaders and check bounds, as for strangers' shaders.
+  bool list = false;                   // Lists the adapters and measures nothing.
+  bool strangers = false;  // Validates shaders and checks bounds, as for strangers' shaders.
   bool json = false;
 };
 

@@ -32,12 +32,15 @@ using coordinator::bench::Attack;
 using coordinator::bench::Crowd;
 using coordinator::bench::Generator;
 
-constexpr double p99_ms_max = 20;  // The goal is this, or three times the control's value.
+// The goal of the p99 latency, or three times the control's p99 if that is longer.
+constexpr double p99_ms_max = 20;
 constexpr double control_times_max = 3;
-constexpr double memory_mib_max = 512;  // How much the peak memory may exceed the control's.
+// Most MiB by which the peak memory may exceed the control's.
+constexpr double memory_mib_max = 512;
 constexpr double held_share_min =
     0.9;  // The share of connections that must be open in the control, on average.
-constexpr double share_above_max = 0.01;  // The generator may exceed its share by this.
+// The generator may use this much more of a core than its share.
+constexpr double share_above_max = 0.01;
 // Longest wait for the generator's connections. Honest clients must not wait longer, because the
 // coordinator closes silent connections.
 constexpr auto gather_max = std::chrono::seconds(4);

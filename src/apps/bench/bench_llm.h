@@ -47,8 +47,8 @@ struct BenchLlmRow {
 [[nodiscard]] std::string bench_llm_json(const std::vector<BenchLlmRow>& rows, bool interrupted);
 [[nodiscard]] std::string bench_llm_table(const std::vector<BenchLlmRow>& rows);
 
-// Prints the results to standard output, after Ctrl-C those measured so far, and returns the exit
-// code.
+// Prints the results to standard output and returns the exit code. After Ctrl-C the results so far
+// are printed.
 [[nodiscard]] int bench_llm_command(const BenchLlmOptions& options);
 
 }  // namespace weft::cli

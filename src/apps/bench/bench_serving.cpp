@@ -115,9 +115,9 @@ class Network {
     return out;
   }
 
-  // Sends `requests` requests at a time. Returns the seconds until their answers are complete and
-  // the transport of the chain. The first `held` requests follow a grammar; if there are others,
-  // only those are timed.
+  // Sends `requests` requests at a time. Returns the seconds until their answers are complete, and
+  // the transport of the chain. The first `held` requests follow a grammar. If other requests run
+  // beside them, only the other requests are timed.
   Result<std::pair<double, std::string>> answer(std::uint32_t requests, std::uint32_t tokens,
                                                 std::uint32_t held = 0,
                                                 std::string_view grammar = words_only) {

@@ -12,7 +12,7 @@
 // - `hop/tcp` compares the round trip of 10 KB over a link between two workers (TLS) and over a
 //   plain socket, in turn.
 // - `grammar` compares a client whose answer follows a grammar with one whose answer does not.
-// - `grammar/others` measures what such a client costs seven others in its batch.
+// - `grammar/others` measures how much a client with a grammar slows seven others in its batch.
 // - `clients/N` compares tokens a second of N concurrent clients, including their prompts, with an
 //   engine that reads as many prompts and decodes N sequences together.
 #pragma once
@@ -47,7 +47,7 @@ struct BenchServingRow {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string peer;  // The variant that is compared with.
+  std::string peer;  // The variant with which the row is compared.
   double peer_value = 0;
   double ratio = 0;  // value / peer_value.
   std::string goal;

@@ -22,7 +22,7 @@ struct SpeedTests {
   std::vector<std::uint32_t> depths = {0};     // Positions in the cache when decoding begins.
   std::vector<std::uint32_t> sequences = {1};  // Numbers of sequences decoded together.
   std::uint32_t rounds = 5;
-  double warm_up_s = 0.75;  // Seconds of an untimed stretch, of at least two.
+  double warm_up_s = 0.75;  // Least seconds of one stretch of the warm-up.
 
   // The context and the sequences that the engine must have room for.
   [[nodiscard]] std::uint32_t context() const;

@@ -1,8 +1,8 @@
 // The coordinator's HTTP interface as functions for the commands: each call returns one answer as a
 // struct of protocol/api.h.
 //
-// Blocking; waits, errors and threads as PatientClient. requests() sends requests that have no
-// struct here, and requests that are signed differently.
+// Blocking; the rules for waits, errors and threads are those of PatientClient. requests() sends
+// requests that have no struct here, and requests that are signed differently.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ namespace weft::cli {
 
 // The quote and the maximum price that a submission names.
 struct PriceWanted {
-  std::string quote = {};                // Quote::quote; empty: no quote.
+  std::string quote = {};                // The text of a quote; empty: no quote.
   std::optional<MicroCredits> max = {};  // Maximum price; none: no limit.
 };
 

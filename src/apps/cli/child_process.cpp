@@ -38,7 +38,7 @@ void read_lines(int descriptor, const std::function<void(std::string_view)>& on_
 }
 
 // Starts the program in the forked child. Only functions of signal-safety(7) are allowed, because
-// locks of other threads are in the state of the fork. An error is written to `trouble`.
+// locks that other threads held at the fork stay locked. An error is written to `trouble`.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int output, int trouble,
                          pid_t parent) {
   ::setpgid(0, 0);

@@ -8,10 +8,11 @@
 
 namespace weft::cli {
 
-// Fails with not_found, permission_denied, or resource_exhausted for a file over 4 GiB.
+// Fails with not_found or permission_denied if the file cannot be opened, with invalid_argument for
+// a folder, and with resource_exhausted for a file over 4 GiB.
 [[nodiscard]] Result<ByteVector> read_file(const std::filesystem::path& path);
-// Creates the folder if needed. Writes a temporary file and renames it, so that the file is either
-// whole or the old one.
+// Creates the folder if needed. Writes a temporary file and renames it, so that after a crash the
+// file has either its old or its new content.
 [[nodiscard]] Result<> write_file(const std::filesystem::path& path, ByteSpan bytes);
 
 }  // namespace weft::cli

@@ -1,8 +1,9 @@
 // The keys of the coordinators for which this user has signed requests, by host, as ssh keeps
 // known_hosts. They are in a file of lines "HOST KEY", which the user may edit.
 //
-// Loopback hosts are not looked up, because coordinators start and end there and only this machine
-// answers. They are looked up if WEFT_KNOWN_COORDINATORS names another file.
+// Loopback hosts are not looked up, because only this machine can answer at them, and because a new
+// coordinator with a new key may start at any time. They are looked up if WEFT_KNOWN_COORDINATORS
+// names another file.
 //
 // A user who knows the key in advance gives it by --coordinator-key or WEFT_COORDINATOR_KEY. No
 // other key is then accepted, not even for a new host or for loopback.

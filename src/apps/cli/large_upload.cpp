@@ -31,7 +31,7 @@ Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& 
                                  const crypto::KeyPair& wallet,
                                  const std::function<void(std::uint64_t done)>& on_progress) {
   LargeUpload out;
-  bool restarted = false;  // The earlier bytes had another hash and were removed.
+  bool restarted = false;  // True once the bytes of an earlier upload were removed.
   Instant give_up = now() + patience;
   for (auto wait = std::chrono::milliseconds(100);;) {
     WEFT_ASSIGN(std::uint64_t done, ask_there(client, hash, wallet, bytes.size()));
@@ -52,14 +52,14 @@ Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& 
       wait = std::chrono::milliseconds(100);
     }
     switch (problem.code) {
-      // An earlier upload has left damaged bytes, so the whole does not have its hash.
+      // An earlier upload has left damaged bytes, so the whole blob does not have its hash.
       case ErrorCode::invalid_argument:
         if (std::exchange(restarted, true)) return std::unexpected(problem);
         break;
       case ErrorCode::unavailable:
       case ErrorCode::deadline_exceeded:
-      // The offset is not the coordinator's, or the coordinator still waits for the interrupted
-      // part.
+      // The coordinator has another number of bytes than the offset, or still waits for the
+      // interrupted part.
       case ErrorCode::already_exists:
       case ErrorCode::cancelled:
       case ErrorCode::resource_exhausted:

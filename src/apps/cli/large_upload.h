@@ -1,5 +1,5 @@
-// Uploads a large file to a coordinator's blobs in parts. Each part is retried, and an interrupted
-// upload, also of another process, continues at its end.
+// Uploads a large file to a coordinator's blobs in parts. Each part is retried. An upload that was
+// interrupted, even one of another process, continues after the bytes that have arrived.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace weft::cli {
 
 struct LargeUpload {
-  std::uint64_t sent_bytes = 0;  // Bytes that this call sent; the rest was already there.
+  std::uint64_t sent_bytes = 0;  // Bytes that this call sent; the others had arrived before.
 };
 
 // `hash` is the hash of `bytes`. `on_progress` is called with the number of bytes that have

@@ -39,7 +39,7 @@ struct LocalResult {
   std::optional<Hash> job_root;  // Set if all tasks ran.
   std::vector<LocalOutput> outputs;
   double gpu_seconds = 0;
-  double wall_seconds = 0;  // Running and proving, without start-up and compiling.
+  double wall_seconds = 0;  // Time of running and proving, without start-up and compiling.
   std::uint32_t dispatches = 0;
 };
 

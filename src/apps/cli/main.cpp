@@ -1,5 +1,6 @@
-// The weft program. Every command is a struct of options and a function in a file of its own; this
-// file defines the command line that fills them. No other file depends on it.
+// The weft program. Every command is a struct of options and a function in a file of its own;
+// commands/commands.h lists the functions that describe the options of commands. This file makes
+// the command line of them, and runs the command that the user chose. No other file depends on it.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -32,7 +33,8 @@ int finish(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Started by Sandbox only. It must run before this process makes a thread.
+  // Only Sandbox starts the program with this argument. sandbox_child_main() must run before this
+  // process makes a thread.
   if (argc > 1 && std::string_view(argv[1]) == "sandbox-child") {
     return weft::worker::sandbox_child_main(
         std::span(argv, static_cast<std::size_t>(argc)).subspan(2));

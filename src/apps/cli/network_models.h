@@ -52,8 +52,8 @@ class NetworkModels {
   [[nodiscard]] bool has_key() const { return !key_.empty(); }
   [[nodiscard]] Result<std::vector<NetworkModel>> list() const;
   // Returns the model `name`, or if `name` is empty the only model whose output is `output`. Fails
-  // with not_found if there is no such model, invalid_argument if `name` is empty and there are
-  // several.
+  // with not_found if there is no such model, and with invalid_argument if `name` is empty and
+  // several models have this output.
   [[nodiscard]] Result<NetworkModel> choose(const std::string& name, std::string_view output) const;
 
   // `body` is a streaming request for a chat completion. `say` is called with each part of the

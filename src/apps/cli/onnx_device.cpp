@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uintmax_t choices_bytes_max = 4 << 20;
 
-// Returns a file for each device and driver, named after them.
+// Returns the file of a device and its driver; the file's name contains both names.
 std::filesystem::path choices_file(const std::filesystem::path& cache,
                                    const gpu::AdapterInfo& adapter) {
   std::string name = adapter.device + " " + adapter.description;

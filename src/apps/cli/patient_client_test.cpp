@@ -1,5 +1,5 @@
-// Behaviour of commands while a coordinator is slow, refuses for now, or another server answers at
-// its address. A fake client gives the answers.
+// Tests of commands while a coordinator is slow or refuses requests for now, and while another
+// server answers at its address. A fake client gives the answers.
 #include "apps/cli/patient_client.h"
 
 #include <gtest/gtest.h>

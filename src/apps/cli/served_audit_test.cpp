@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
                   ask.repetition_penalty = 1;
                   ask.frequency_penalty = 0;
                 }},
-        // Forbids the most likely words of the answer, so that the worker draws other words there.
+        // Forbids the most likely words of the answer, so that the worker draws other words.
         Drawing{"second best",
                 {},
                 [](wire::Ask& ask) {

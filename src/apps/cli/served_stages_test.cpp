@@ -75,7 +75,7 @@ TEST_F(ServedStages, OfHonestOnesNoneIsFound) {
   EXPECT_EQ(found.stages, 3U) << "all were computed again";
 }
 
-// The first member reports the last one's fingerprints.
+// The first member reports the fingerprints of the last member as its own.
 TEST_F(ServedStages, AFirstStageThatTellsOtherFingerprintsIsFound) {
   Network network(*f16, 3);
   join_all(network, 1, {});
@@ -85,8 +85,8 @@ TEST_F(ServedStages, AFirstStageThatTellsOtherFingerprintsIsFound) {
   expect_guilty(network.trace(end), first);
 }
 
-// A stage that withholds its frames or shows others is found, because its neighbours have those
-// frames too, under roots that the stage has signed.
+// A stage that withholds its frames, or shows other frames, is found, because its neighbours also
+// have these frames, under roots that the stage has signed.
 TEST_F(ServedStages, AStageThatShowsOtherFramesIsFoundByItsNeighbours) {
   Network network(*f16, 3);
   join_all(network, 2,

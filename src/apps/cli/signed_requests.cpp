@@ -33,7 +33,8 @@ bool is_spending(std::string_view path) {
 }  // namespace
 
 Result<> SignedRequests::read_as(const crypto::KeyPair& wallet) {
-  // Called before reader_ is set, because it must be asked without a signature.
+  // Called before reader_ is set. With reader_ all reads are signed, but coordinator() reads the
+  // key that a signature needs.
   WEFT_OK(coordinator());
   WEFT_ASSIGN(reader_, crypto::KeyPair::from_seed(wallet.seed()));
   return {};
@@ -110,7 +111,8 @@ Result<net::Response> SignedRequests::send(net::Request request, const crypto::K
   if (answer || answer.error().code != ErrorCode::insufficient_funds ||
       !is_spending(request.path) || !redeem_own(wallet))
     return answer;
-  // The second attempt has a new nonce, because the coordinator remembers the first one's answer.
+  // The second attempt has a new nonce, because the coordinator remembers its answer to the first
+  // attempt.
   WEFT_ASSIGN(request, sign(std::move(request), wallet, body, crypto::ordered_id()));
   return client_.send(request);
 }

@@ -1,9 +1,9 @@
 // Sends requests signed by a wallet. The signature covers everything that the coordinator acts on,
 // and the key of the coordinator that the user knows (known_coordinators.h).
 //
-// If a wallet lacks credits, the request is tried once more after the operator's own invitation was
-// redeemed for it, if this user may read the coordinator's DATA/invite. Blocking; waits, errors and
-// threads as PatientClient.
+// If a wallet lacks credits, and this user may read the coordinator's DATA/invite, the operator's
+// own invitation is redeemed for the wallet and the request is tried once more. Blocking; the rules
+// for waits, errors and threads are those of PatientClient.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ class SignedRequests {
   // operator gets all data.
   [[nodiscard]] Result<> read_as(const crypto::KeyPair& wallet);
   [[nodiscard]] Result<net::Response> read(net::Request request);
-  // Reads the JSON document of a path. Fails with not_found if the answer is not JSON, so another
-  // server has answered.
+  // Reads the JSON document of a path. Fails with not_found if the answer is not JSON, because then
+  // another server has answered.
   [[nodiscard]] Result<std::string> read_document(const std::string& path);
 
   [[nodiscard]] Result<net::Response> post(const std::string& path, const std::string& body,

@@ -34,7 +34,7 @@ using inference::Desk;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t chunk_bytes = 1 << 20;
-constexpr std::uint32_t answer_tokens = 70;  // Fingerprints after 0, 32, 64 and 70 tokens.
+constexpr std::uint32_t answer_tokens = 70;  // Gives fingerprints after 0, 32, 64 and 70 tokens.
 
 struct OpenModel {
   std::string path;
@@ -146,7 +146,8 @@ class Network final : public inference::DeskWorld {
     return key;
   }
   std::uint64_t join(WorkerKind kind = {}) {
-    if (kind.gpu && device_ == nullptr) {  // Opened early: two workers may ask for it at a time.
+    // Opens the device here, because two workers may ask for it at a time.
+    if (kind.gpu && device_ == nullptr) {
       start<Result<std::unique_ptr<gpu::Device>>>(
           instance_->create_device({.label = "audit", .trusted_shaders = true}, {}),
           [this](Result<std::unique_ptr<gpu::Device>> made) {

@@ -29,8 +29,8 @@ class AnswerLevels : public AnswerTest {
     return id;
   }
   // Answers the core's audit orders with one auditor after another, until no more audits are
-  // ordered. `doubtful` is the number of tokens that the settings do not give; 0 means that the
-  // answer is right.
+  // ordered. `doubtful` is the number of the answer's tokens that the request's settings do not
+  // give; 0 means that the answer is right.
   void audit_by(const std::vector<PublicKey>& auditors, std::uint32_t doubtful) {
     while (!network.audits.empty()) {
       const billing::AnswerAuditOrder order = network.audits.back();
@@ -62,7 +62,7 @@ class AnswerLevels : public AnswerTest {
 TEST_F(AnswerLevels, AllOfANewcomersAnswersAreAuditedAndNewcomersAuditNone) {
   const PublicKey newcomer = join(trust::Invitation::none), other = join(trust::Invitation::none),
                   root = join(trust::Invitation::verifier);
-  for (int i = 0; i < 9; ++i) {  // Ten confirmed answers would make it established.
+  for (int i = 0; i < 9; ++i) {  // Ten confirmed answers would establish a newcomer.
     const auto id = answer(newcomer);
     ASSERT_EQ(network.audits.size(), 1U) << i;
     EXPECT_THAT(network.audits[0].except, testing::IsSupersetOf({newcomer, other}));

@@ -236,7 +236,7 @@ TEST_F(AnswersTest, ACancelledAnswerPaysForWhatWasStreamed) {
   const billing::ApiKey key = add_key();
   const auto asked = admit(key, 200);
   inference::AnswerEnd broken = end_by({a}, 40, "cancelled");
-  broken.prints.erase(40);  // The print after the last token is missing: the answer never ended.
+  broken.prints.erase(40);  // The print after the last token is missing, so the answer did not end.
   end(asked.answers.at(0), broken);
   audited(asked.answers[0], billing::AnswerVerdict::agrees, {b});
 
@@ -351,7 +351,7 @@ TEST_F(AnswersTest, WhoIsBelievedAndHasAStakeIsAuditedSeldomAndWithoutAStakeAlwa
   }
   EXPECT_EQ(network.audits.size(), before + 20) << "it has nothing to lose";
 
-  believe(key, a, b, 400);  // Earns enough for a stake, and reputation.
+  believe(key, a, b, 400);  // The worker earns credits for a stake, and reputation.
   ASSERT_TRUE(move({.wallet = a, .amount = worker(a), .number = 1}).has_value());
   before = network.audits.size();
   const int answers = 200;
@@ -386,8 +386,8 @@ TEST_F(AnswersTest, WhatIsAtRiskForAnAnswerDoesNotVouchForATask) {
   ASSERT_TRUE(move({.wallet = who, .amount = 5'000'000, .number = 1}).has_value());
   EXPECT_LT(replicas(1), 40U) << "it works alone";
 
-  // Puts the worker's whole stake at risk for answers that are being audited; each answer takes
-  // what could be lost at its own price.
+  // Puts the worker's whole stake at risk for answers that are being audited. Each answer puts the
+  // credits at risk that the worker would lose at the answer's price.
   std::vector<billing::AnswerId> ids;
   while (stake(who).at_risk < stake(who).staked) {
     ASSERT_LT(ids.size(), 200U);

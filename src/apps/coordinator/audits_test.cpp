@@ -186,7 +186,7 @@ TEST_F(AuditsTest, EveryHonestWorkerIsPaidOnceForEachTask) {
   expect_right(run(jobs::count_manifest(tasks, 2, "", 100, 1.0)));
 
   for (const auto* worker : workers) {
-    // A task's index, and whether it is an audit's part.
+    // The tasks that were paid: the index, and true for an audit of a part of the task.
     std::set<std::pair<std::uint32_t, bool>> paid;
     for (const auto& verdict : worker->verdicts) {
       if (!verdict.accepted || verdict.paid == 0) continue;

@@ -1,7 +1,7 @@
 // Removal of blobs. Each sweep removes the blobs that no row of the store names and that were not
-// used for a while: uploads that no job was made of, outputs that were not counted, task states of
-// workers that were lost before they could report them, removed models. The blobs of a job are no
-// longer named some days after its end, except while pay of one of its tasks is held.
+// used for a while: uploads that no job uses, outputs that were not counted, task states of workers
+// that were lost before they could report them, removed models. The blobs of a job are no longer
+// named some days after its end, except while pay of one of its tasks is held.
 //
 // A blob that is used at any moment before its removal stays (Blobs::collect), and a row that names
 // a blob is committed soon after the blob was put or found. Therefore no row names a removed blob.

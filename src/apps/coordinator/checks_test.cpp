@@ -181,7 +181,8 @@ TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersCom
   ASSERT_FALSE(cheat.leases.empty());
   const auto lease = cheat.leases[0];
   const auto task = lease.tasks[0];
-  // A result within the tolerance with the smaller root, whose bytes are taken as the output.
+  // Finds a result within the tolerance that has a smaller root than the other worker's result,
+  // because the bytes of the result with the smaller root become the output.
   jobs::Behaviour good = off_by(0.01F);
   for (float off = 0.02F; root_of(good, task) > root_of(off_by(0), task); off += 0.001F)
     good = off_by(off);
@@ -192,7 +193,7 @@ TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersCom
   ASSERT_EQ(network.held_comparisons.size(), 1U);
 
   // The worker reconnects during the comparison, delivers other bytes, and signs a receipt for the
-  // first ones.
+  // bytes that are being compared.
   auto& again = network.connect(b, {.silent = true});
   again.connect();
   again.say(protocol::Resume{.held = {held_of(lease, task)}});

@@ -61,7 +61,7 @@ struct Options {
   bool signs_parts = true;         // Signatures of upload parts cover bytes and place.
   bool roots_when_decided = true;  // Result roots are shown only for accepted tasks.
   bool folder_is_private = true;   // Other users of the machine cannot read `data`.
-  // Bytes of one export part; 0: no bound.
+  // Maximum bytes of one part of the export of an owner's data; 0: no bound.
   std::size_t owner_data_bytes_max = std::size_t{4} << 20;
   // Disk space that only the database may take.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;

@@ -309,7 +309,7 @@ TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
 TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   jobs::CoreSettings settings;
   settings.stakes_open = true;
-  settings.referee.risk = 0;  // A mismatch locks less than is owed.
+  settings.referee.risk = 0;  // A mismatch then locks less than the worker may owe.
   open(settings);
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived, 4 * tasks);
@@ -524,7 +524,7 @@ TEST_F(Corrections, WhatCannotBeComputedAgainIsNamed) {
   EXPECT_EQ(metric("weft_tasks_unchecked_total"), tasks);
 }
 
-// A page of tasks that the verifier did not finish is not taken for the last one: other tasks are
+// A page of tasks that the verifier did not finish is not taken for the last page: other tasks are
 // still corrected.
 TEST_F(Corrections, WhatTheVerifierDoesNotFinishInTimeIsComputedAgainLater) {
   work_well();

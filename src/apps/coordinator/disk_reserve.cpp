@@ -36,7 +36,7 @@ void DiskReserve::disk_full(bool full) {
         "The disk is full: the coordinator takes no new work, and its decisions wait to be stored. "
         "Free some space.");
   std::error_code ignored;
-  std::filesystem::remove(file_, ignored);  // Removes the file of an earlier run, too.
+  std::filesystem::remove(file_, ignored);  // The file may also be one of an earlier run.
   there_ = false;
 }
 

@@ -114,7 +114,7 @@ TEST_F(EvidenceTest, IsKeptThoughNoResultWasEverHandedIn) {
   expect_proven(evidence()[0], task, root_of(1), root_of(2));
 
   sign(worker, {{.task = task, .attempt = 1, .root = root_of(3)}});
-  EXPECT_THAT(evidence(), SizeIs(1));  // An attempt has one piece of evidence.
+  EXPECT_THAT(evidence(), SizeIs(1));  // An attempt has at most one piece of evidence.
 }
 
 TEST_F(EvidenceTest, IsKeptOverSessions) {
@@ -325,7 +325,7 @@ TEST_F(EvidenceTest, PartsOfATaskAreNone) {
 }
 
 // A worker signs a whole task as if it were a part. Such a claim is no evidence, so it must not
-// cover the result, or the worker would be paid for it.
+// cover the result either: the worker would be paid for a result that it can contradict.
 TEST_F(EvidenceTest, AWholeTaskThatIsSignedAsAPartCoversNothing) {
   auto& worker = network.join(a, {.silent = true});
   const JobId job = submit(1);

@@ -10,7 +10,8 @@ namespace weft::coordinator {
 
 class FolderLock {
  public:
-  // Fails with unavailable if another process has locked the folder.
+  // Fails with unavailable if another process has locked the folder, and with invalid_argument if
+  // the folder cannot be written.
   [[nodiscard]] static Result<FolderLock> take(const std::filesystem::path& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&&) = delete;

@@ -144,9 +144,9 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
     ASSERT_EQ(std::system(unpack.c_str()), 0) << unpack;
     restore_model();
   }
-  // Adds the model's blob from tests/data/gguf. It is not packed into the folders, because it is
-  // the same in all of them. A blob of these versions is a byte for its encoding (1: unchanged) and
-  // the content.
+  // Adds the model's blob from tests/data/gguf. The blob is not packed into the folders, because
+  // all folders have the same blob. A blob of these versions is a byte for its encoding (1:
+  // unchanged) and the content.
   void restore_model() {
     const std::string model =
         file_text(fs::path(WEFT_SOURCE_DIR) / "tests/data/gguf/stories260K-q8_0.gguf");

@@ -138,7 +138,7 @@ class History {
     crypto::KeyPair& client = clients_[pick(clients_.size())];
     const auto submitted =
         network_.submit(client, jobs::count_manifest(tasks, replicas, "", 1, audit), nonce);
-    if (network_.hold_commits) return;  // The client has no reply, and the submission will be lost.
+    if (network_.hold_commits) return;  // The submission has no reply yet and is going to be lost.
     ASSERT_TRUE(submitted.has_value()) << submitted.error().message;
     jobs_.push_back({.id = JobId::parse(submitted->id).value(),
                      .tasks = tasks,

@@ -242,7 +242,7 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
   EXPECT_EQ(read("/v1/jobs/x/tasks/0/proof").status, 404);
 }
 
-// A worker that saw the root of another worker's result could deliver the same without computing
+// A worker that saw the root of another worker's result could deliver this result without computing
 // it.
 TEST_F(InterfaceTest, RootsOfUndecidedTasksAreNotShown) {
   const auto replicas = [&](const std::string& id) {

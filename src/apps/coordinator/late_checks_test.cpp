@@ -61,7 +61,7 @@ class LateChecks : public testing::Test {
   TestNetwork network{jobs::CoreSettings{}};
   const crypto::KeyPair client = crypto::KeyPair::generate().value();
   std::vector<std::unique_ptr<crypto::KeyPair>> keys;
-  int runs_until_busy = 0;  // Runs after which it is busy; 0: never busy.
+  int runs_until_busy = 0;  // Number of runs after which the verifier is busy; 0: never.
 };
 
 TEST_F(LateChecks, ACanaryThatWasNotMeasuredInTimeIsMeasuredLater) {

@@ -293,8 +293,8 @@ TEST_F(LevelsNetwork, PayThatIsHeldOutlivesTheCoordinator) {
   EXPECT_GT(network->balance(account), 0);
 }
 
-// If a restart forgot this, a client could give its own workers a tenth of their standing again
-// after each restart.
+// One client can give its workers only a tenth of the evidence that establishes a worker. If a
+// restart forgot the given evidence, the client could give as much again after each restart.
 TEST_F(LevelsNetwork, ARestartForgetsNothingOfWhatAClientHasGivenOfAStanding) {
   open();
   std::vector<crypto::KeyPair*> keys(10);

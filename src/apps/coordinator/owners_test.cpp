@@ -156,7 +156,8 @@ TEST_F(OwnersTest, AWorkerHearsEveryFrameInTheVersionThatWasChosen) {
                                                  asked.coordinator, asked.nonce, a.public_key()))}),
                          chosen));
     network.run();
-    protocol::Resume resume{.held = {{.attempt = 1}}};  // No proof: it is cancelled.
+    // The held task has no proof, so it is cancelled.
+    protocol::Resume resume{.held = {{.attempt = 1}}};
     worker.line->on_text(protocol::encode(protocol::WorkerMessage(resume), chosen));
     network.run();
     worker.line->on_text("nonsense");

@@ -379,8 +379,8 @@ TEST_F(RoomOfJobs, WithoutRoomForThemKnownWorkersAreKeptOutByWrongResults) {
       << "the attack";
 }
 
-// Results of strangers of one network use at most its share, so that correct results of others have
-// room even without room reserved for known workers.
+// Results of strangers of one network use at most the network's share, so that correct results of
+// other workers have room even without room reserved for known workers.
 TEST_F(RoomOfJobs, WrongResultsOfOneNetworkLeaveOthersRoom) {
   EXPECT_EQ(state_after_wrong_results({.for_known = false}), "done");
 }

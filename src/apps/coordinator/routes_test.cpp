@@ -153,7 +153,7 @@ TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
   }
 }
 
-// The review's M-13: every client could read all jobs, results and balances.
+// Finding M-13 of the security review: every client could read all jobs, results and balances.
 TEST_F(RoutesTest, OthersSeeFiguresOnly) {
   const ScriptedWorker worker(process_->url(), jobs::Behaviour{}, 1);
   const auto done = finished(job_);
@@ -259,7 +259,7 @@ TEST(Routes, AreAllInTheDocument) {
   EXPECT_GT(routes, 30U);
 }
 
-// A worker signs its latest results in one receipt, also if they belong to different jobs.
+// A worker signs its latest results in one receipt, even if they belong to different jobs.
 TEST_F(RoutesTest, ReceiptsShowOtherJobsAsDigests) {
   const TaskId mine{.job = JobId::parse(job_).value(), .index = 0};
   TaskId other{.job = mine.job, .index = 3};

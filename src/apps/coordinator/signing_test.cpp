@@ -32,8 +32,8 @@ class SigningTest : public ProcessTest {
   std::unique_ptr<Process> other_;
 };
 
-// The review's H-8: the operator of coordinator B sends coordinator A requests that the victim
-// signed for B.
+// Finding H-8 of the security review: the operator of coordinator B sends coordinator A requests
+// that the victim signed for B.
 TEST_F(SigningTest, WhatOneCoordinatorRecordsIsRefusedAtAnother) {
   const std::string manifest = jobs::count_manifest(2, 1);
   const std::vector<net::Request> recorded{

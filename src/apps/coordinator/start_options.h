@@ -26,8 +26,8 @@ namespace weft::coordinator {
 [[nodiscard]] Result<std::optional<net::TlsFiles>> tls_of(const Options& options);
 
 // The settings for serving language models; `book` must outlive them. The secret for tokens of
-// direct links is made for this process alone, because those tokens are valid only for one epoch of
-// a chain.
+// direct links is new in each process, because no token has to stay valid for longer than an epoch
+// of a chain.
 [[nodiscard]] Result<inference::DeskSettings> desk_settings(const Options& options,
                                                             const jobs::Book& book);
 

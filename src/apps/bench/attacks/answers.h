@@ -1,5 +1,5 @@
 // The results of a play's workers for the counting job (apps/bench/coordinator/talk.h): correct
-// ones, and wrong ones on which accomplices agree without communicating. Pure.
+// results, and wrong results on which accomplices agree without communicating. Pure.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Asked {
 
 // The correct result, as devices of vendor `mark` compute it; 0 is the coordinator's verifier.
 [[nodiscard]] ByteVector right_answer(const Asked& asked, std::uint32_t mark = 0);
-// The result of a deed: wrong in as many neighbouring slices as the deed says, in each value of
-// them or in one. The slices are derived from the task, so that accomplices agree.
+// The result of a deed: wrong in as many neighbouring slices as the deed says, either in each value
+// of these slices or in one value. The slices are derived from the task, so that accomplices agree.
 [[nodiscard]] ByteVector answer_of(const Asked& asked, const trust::attacks::Deed& deed);
 
 }  // namespace weft::coordinator::bench

@@ -39,7 +39,7 @@ struct PlayContext {
   const std::unique_ptr<trust::attacks::Strategy> strategy;  // Null: all workers are honest.
   trust::attacks::Random random;
   std::unique_ptr<Wire> wire;
-  PublicKey coordinator;  // Key, known after the first challenge.
+  PublicKey coordinator;  // The coordinator's key, known after the first challenge.
   Instant start{};
   std::optional<Error> broken;
   Played played;

@@ -28,7 +28,8 @@ struct Remains {
   MicroCredits honest_slashed = 0;
   MicroCredits attackers_have = 0;  // Attackers' balances (free, granted, held) without stakes.
 };
-// Reads the folder. Fails with data_loss also if the ledger does not add up.
+// Reads the folder. Fails with the errors of the store, and with data_loss if the ledger does not
+// add up.
 [[nodiscard]] Result<Remains> remains_of(const std::filesystem::path& data, const Played& played,
                                          const trust::attacks::Scene& scene);
 

@@ -1,5 +1,5 @@
-// Requests of attackers for their standing: a few attackers at a time, in turn, and each one whose
-// result was refused.
+// Requests of attackers for their standing. A few attackers at a time ask in turn; an attacker
+// whose result was refused asks at once.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // derived from its id, so that replicas agree and tasks differ.
 //
 // A task is done when `replicas` workers have been told that it was accepted, which the coordinator
-// says only after that is durable.
+// says only after the acceptance is durable.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +84,7 @@ class Crowd {
   };
   struct Client {
     Wire::Id connection = 0;
-    Instant submitted{};  // When the submission was due.
+    Instant submitted{};  // The time at which the submission was due.
     bool busy = false;
   };
 

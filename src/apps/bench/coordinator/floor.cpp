@@ -27,8 +27,8 @@ namespace weft::coordinator::bench {
 
 namespace {
 
-// A file whose bytes are synced before clients are told of them; one sync covers all bytes that
-// arrived meanwhile.
+// A file whose bytes are synced before clients are told of them. While one sync runs, new bytes are
+// collected, and the next sync covers all of them.
 class SyncedFile {
  public:
   explicit SyncedFile(int file) : file_(file), thread_([this] { run(); }) {}
@@ -242,7 +242,7 @@ class FloorServer final : public Floor {
       queue.idle.push_back(worker);
       queue.match();
     });
-    // If receipts are verified, a result is written only when its receipt has arrived, as by a
+    // If receipts are verified, a result is written only when its receipt has arrived, as in a
     // coordinator.
     if (!checks_) accept(worker, task, bytes);
   }

@@ -45,7 +45,7 @@ struct Shape {
   Input input;
   Output output;
   std::uint32_t share, workgroup, rows_each, rows_each_many;
-  double times;  // How often a decoding step runs this shape.
+  double times;  // Runs of this shape in one decoding step.
 };
 constexpr Shape shapes[] = {
     {"qkv", 3072, 2048, Input::norm, Output::store, 1, 256, 1, 2, 16},
@@ -58,7 +58,7 @@ struct Settings {
   std::vector<std::uint32_t> rows{1, 8, 32, 256};
   std::uint32_t positions = 576;
   bool sweep = false;
-  bool probe = false;  // Measure products with one input left out.
+  bool probe = false;  // Measures products with one input left out.
 };
 
 class Bench {

@@ -16,8 +16,8 @@ std::string post_head(const std::string& host, const std::string& lines,
          lines + "\r\n";
 }
 // Headers of a forged signature. The key is valid (RFC 8032's base point), so that only the
-// verification of the signature fails. Their time becomes invalid after five minutes, and then
-// nothing is verified.
+// verification of the signature fails. The time in the headers becomes invalid after five minutes;
+// after that the coordinator verifies no signature.
 std::string forged_signature() {
   PublicKey key;
   key.bytes.fill(0x66);

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::uint32_t first_address = 0x7f400001;  // The address 127.64.0.1.
 constexpr std::size_t addresses_max = 65'534;
-constexpr std::size_t other_descriptors = 1024;  // Kept for the honest crowd and this process.
+// Descriptors for the honest crowd and this process.
+constexpr std::size_t other_descriptors = 1024;
 constexpr Duration reopened_after = std::chrono::seconds(1);
 constexpr int events_max = 512;
 

@@ -23,7 +23,7 @@ class Generator {
     std::size_t connections = 10'000;
     std::size_t addresses = 1'000;  // Addresses from 127.64.0.1 on; at most 65,534.
     double share = 0.5;             // Most of a core that the thread may use.
-    std::vector<Attack> kinds;      // Connection i has kind i modulo their number.
+    std::vector<Attack> kinds;      // Connection i has the kind i modulo kinds.size().
   };
   struct Tally {
     std::string name;
@@ -33,7 +33,8 @@ class Generator {
     std::uint64_t refused = 0;   // Replies of status 4xx and 5xx.
     std::uint64_t ended = 0;     // Connections closed by the coordinator.
   };
-  // Fails with unavailable if this process cannot have enough file descriptors.
+  // Fails with unavailable if this process cannot have enough file descriptors, and with
+  // invalid_argument if the options name no kind of attack or a wrong number of addresses.
   [[nodiscard]] static Result<std::unique_ptr<Generator>> start(Options options);
   Generator(const Generator&) = delete;
   ~Generator();

@@ -30,7 +30,8 @@ TEST(Attacks, AreWhatTheirNamesSay) {
   };
   EXPECT_FALSE(ends_its_head("slow head"));
   EXPECT_TRUE(ends_its_head("slow body"));
-  // Jobs cannot be used for a slow body, because their signature is checked before the body.
+  // Submissions of jobs cannot be used for a slow body, because the signature is checked before the
+  // body is read.
   EXPECT_TRUE(kind_of(all, "slow body").opening.starts_with("POST /v1/chat/completions "));
   EXPECT_TRUE(kind_of(all, "slow signed body").opening.contains("\r\nweft-signature: "));
   EXPECT_GT(kind_of(all, "large head").opening.size(), 64U << 10);

@@ -22,7 +22,7 @@ struct BenchOptions {
   std::uint32_t layers_max = 100;
   std::uint32_t warm_up_ms = 500;
   std::uint32_t shapes_max = 100;
-  bool halves = false;  // Pass rows between kernels as f16 if possible.
+  bool halves = false;  // Passes rows between kernels as f16 if possible.
 };
 
 class BenchDevice {

@@ -12,8 +12,8 @@ class App;
 
 namespace weft::cli {
 
-// Returns the script for "bash", "zsh" or "fish". It completes commands and their options, and
-// files, folders or words where an option or the first argument takes them.
+// Returns the script for "bash", "zsh" or "fish". It completes commands and their options, and the
+// values of options and of the first argument: files, folders or words.
 [[nodiscard]] Result<std::string> completion_script(const CLI::App& app, const std::string& shell);
 
 }  // namespace weft::cli

@@ -13,8 +13,8 @@ namespace weft::cli {
 // wrapped. Defaults of empty lists and of flags are omitted, as are examples in a list of commands.
 [[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-// Returns an error message if the arguments that `app` failed to parse have no command, or one that
-// does not exist.
+// Returns an error message if the arguments that `app` failed to parse name no command, or a
+// command that does not exist.
 [[nodiscard]] std::optional<std::string> missing_command(const CLI::App& app);
 
 // last_chosen() is the last command that the arguments named, or the program itself. path_of() is

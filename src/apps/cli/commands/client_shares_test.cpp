@@ -1,5 +1,5 @@
-// Tests of the shares of one client: it gets only a part of each total, also if the operator has
-// made the total small.
+// Tests of the shares of one client: the client gets only a part of each total, even if the
+// operator has made the total small.
 #include "apps/cli/commands/client_shares.h"
 
 #include <gtest/gtest.h>

@@ -32,7 +32,8 @@ void add_tls(CLI::App& command, net::TlsOptions& tls);
 // Adds the certificate option only, with another name if --ca-cert is for another server.
 void add_ca_cert(CLI::App& command, net::TlsOptions& tls, const std::string& name = "--ca-cert");
 
-// Adds the options of commands in which a wallet signs. `Options` must have these members.
+// Adds the options of commands in which a wallet signs. `Options` must have the members
+// coordinator, tls, wallet and json.
 void add_signer(CLI::App& command, std::filesystem::path& wallet, bool& json);
 template <class Options>
 void add_wallet_at_coordinator(CLI::App& command, Options& options) {

@@ -15,13 +15,13 @@ struct DetectOptions {
   std::string device = "gpu";
   std::string storage = "f32";  // Type of floats on a GPU: "f32" or "f16".
   std::string png;
-  std::string fit;  // Empty: the default of the detector's kind.
+  std::string fit;  // The way to fit pictures; empty: the default of the detector's kind.
   std::string channels = "RGB";
   std::optional<float> mean;
   std::optional<float> scale;
   double score_min = 0.25;
   double overlap_max = 0.45;
-  bool network = false;  // A network computes it, as one onnx job of all pictures.
+  bool network = false;  // A network computes the boxes, as one onnx job of all pictures.
   NetworkItemsOptions at;
   bool json = false;
 };

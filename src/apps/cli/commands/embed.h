@@ -12,7 +12,7 @@
 namespace weft::cli {
 
 struct EmbedOptions {
-  std::string model;  // A GGUF file; for a network the name of a model (empty: its only one).
+  std::string model;  // A GGUF file, or with `network` the name of a model (empty: its only one).
   std::optional<std::string> file;  // File with one text a line; "-" is standard input.
   std::vector<std::string> texts;   // Texts; empty without a file: standard input.
   std::uint32_t dimensions = 0;     // Number of elements to keep, rescaled to length 1; 0: all.

@@ -72,7 +72,8 @@ std::string to_json(LanguageModel& model, std::vector<llm::Token> prompt, llm::G
                      .prefill_s = answer.prefill_s,
                      .decode_tokens = answer.tokens.empty()
                                           ? 0
-                                          // The first token comes from the prompt's pass.
+                                          // The first token is not counted, because it comes from
+                                          // the prompt's pass.
                                           : answer.tokens.size() - 1,
                      .decode_s = answer.decode_s,
                      .dispatches_per_token = per_token(counters.decode_dispatches),

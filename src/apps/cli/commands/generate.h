@@ -12,7 +12,7 @@ namespace weft::cli {
 
 struct GenerateOptions {
   LanguageModelOptions model;
-  std::string prompt;  // Prompt, in which names of special tokens are these tokens.
+  std::string prompt;  // Prompt; names of special tokens become these tokens.
   // Instead of a prompt: a JSON array of {"role", "content"} for the model's chat template.
   std::string messages_file;
   std::uint32_t tokens_max = 128;

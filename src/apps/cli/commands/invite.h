@@ -19,7 +19,7 @@ struct InviteOptions {
 };
 
 // Makes an invitation, signed by the key in the data folder. Fails with not_found if there is no
-// key.
+// key, and with invalid_argument if `wallet` is not an address.
 [[nodiscard]] Result<std::string> invitation(const InviteOptions& options);
 
 // Prints the invitation. The coordinator need not run, because its operator can read the key that

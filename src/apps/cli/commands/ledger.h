@@ -17,7 +17,7 @@ struct LedgerOptions {
   std::string account;
   std::string job;               // Job whose history is printed, oldest first.
   std::filesystem::path wallet;  // Wallet of the user; empty: the default one.
-  std::filesystem::path data;    // Folder of a coordinator whose operator asks.
+  std::filesystem::path data;    // Data folder of the coordinator, if its operator asks.
   std::uint64_t limit = 50;      // Maximum number of transactions; 0: all.
   bool json = false;
 };

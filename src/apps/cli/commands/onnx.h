@@ -1,4 +1,4 @@
-// `weft onnx`: inspects ONNX models and runs them on this machine.
+// `weft onnx`: inspects and converts ONNX models, and runs them on this machine or in a network.
 #pragma once
 
 #include <cstdint>

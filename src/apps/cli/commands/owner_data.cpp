@@ -1,4 +1,5 @@
-// Prints the data that a coordinator has of the wallet's owner, as lines of JSON, and deletes them.
+// `weft wallet data` prints the data that a coordinator has of the wallet's owner, as lines of
+// JSON; `weft wallet forget` deletes the data.
 #include <cstdio>
 
 #include "apps/cli/api_client.h"

@@ -108,7 +108,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
     const std::uint64_t bytes = bytes_of(*made);
     if (sent_bytes_ + bytes > bounds_.sent_bytes_max) rest();
     sent_bytes_ += bytes;
-    // The copies of several small jobs' data are kept, and always that of the last job.
+    // Keeps copies of the data of several small jobs; the copy of the last job is always kept.
     jobs_.emplace_front(job, made);
     while (jobs_.size() > bounds_.copies_max ||
            (jobs_.size() > 1 && bytes_kept() > bounds_.copies_bytes_max))
@@ -134,7 +134,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
   std::string vendor_;
   double rate_ = 1;
   bool said_ = false;
-  std::uint64_t sent_bytes_ = 0;  // Sent to the sandboxed process since its start.
+  std::uint64_t sent_bytes_ = 0;  // Job data sent to the sandboxed process since its start.
   std::list<
       std::pair<std::weak_ptr<const coordinator::VerifiedJob>, std::shared_ptr<const exec::Job>>>
       jobs_;

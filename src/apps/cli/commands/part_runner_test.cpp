@@ -1,5 +1,5 @@
-// The devices of the coordinator's verifier: one of this machine, and a second one with another
-// driver if the machine has one.
+// Tests of the devices of the coordinator's verifier: one of this machine, and a second one with
+// another driver if the machine has one.
 #include "apps/cli/commands/part_runner.h"
 
 #include <gtest/gtest.h>
@@ -77,8 +77,8 @@ TEST(PartRunner, HasNoSecondDeviceWhereOneDriverIsInstalled) {
   EXPECT_EQ(only->on_another_device(), nullptr);
 }
 
-// A job of 20 steps with two entry points by turns. No step can be cut, because each element needs
-// its neighbours.
+// A job of 20 steps that alternate between two entry points. No step can be cut, because each
+// element needs its neighbours.
 std::shared_ptr<const coordinator::VerifiedJob> twenty_steps() {
   auto job = std::make_shared<coordinator::VerifiedJob>();
   job->shader = R"(

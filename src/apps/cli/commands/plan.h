@@ -10,7 +10,7 @@
 namespace weft::cli {
 
 struct PlanOptions {
-  // N; the table has one row for each number.
+  // N, the number of workers. The table has one row for each of these numbers.
   std::vector<std::uint32_t> workers = {1, 10, 100, 1000};
   double gflops = 1000;             // G, the rate of one worker in GFLOP/s.
   double efficiency = 1;            // E, the share of a worker's time that counts.

@@ -1,5 +1,5 @@
-// `weft plan` prints the formula's values as valid JSON, and its simulation agrees with the formula
-// where the formula is exact.
+// Tests that `weft plan` prints the formula's values as valid JSON, and that its simulation agrees
+// with the formula in a case in which the formula is exact.
 #include "apps/cli/commands/plan.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 namespace weft::cli {
 
 struct RunCommand {
-  std::filesystem::path manifest;  // positional
+  std::filesystem::path manifest;  // The positional argument.
   std::filesystem::path out;       // --out DIR: for NAME.output0.bin and so on; empty: not written
   std::filesystem::path png;       // --png FILE: the first two-dimensional output as a picture
   std::string device = "gpu";      // --device: gpu, or cpu for kernel jobs

@@ -48,7 +48,7 @@ Result<> split_address(const std::string& listen, coordinator::Options& options)
   return {};
 }
 
-// Refuses values with which a coordinator could run but not work.
+// Refuses values with which a coordinator could start, but could not do its work.
 Result<> check_bounds(const ServeOptions& options) {
   if (options.blob_bytes_max > options.blobs_bytes_max) {
     return fail(
@@ -108,7 +108,7 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.limits.connections_max = options.connections_max;
   if (options.connections_per_address) {
     out.limits.connections_per_address = *options.connections_per_address;
-    out.limits.address_share = 0;  // The operator has set the number of connections of an address.
+    out.limits.address_share = 0;  // The operator's number for each address replaces this share.
   }
   out.wire = options.wire;
   out.activations = options.activations;

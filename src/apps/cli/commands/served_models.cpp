@@ -93,7 +93,9 @@ inference::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
   card.embedding = config.embedding;
   card.vocabulary = config.vocabulary;
   card.context = config.context;
-  // The layers alone, as tensors_of() counts layers in the middle of a model.
+  // The bytes of a layer are those of the largest layer in the middle of the model, or the mean of
+  // all layers if it is larger. The first and last layers come with further tensors, which do not
+  // count.
   const std::uint64_t all = bytes_of(llm::tensors_of(model, 0, config.layers));
   card.first_bytes = model.token_embedding->bytes;
   card.last_bytes = model.output->bytes + model.output_norm->bytes;
@@ -156,7 +158,7 @@ std::string name_of(const ServedModelOptions& options) {
   return options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
 }
 
-// Uploads the file in parts, with progress, and then the card, which refers to it.
+// Uploads the model's file in parts, with progress, and then the card, which refers to the file.
 Result<net::Response> upload_model(ApiClient& client, ByteSpan bytes, inference::ModelCard& card,
                                    const crypto::KeyPair& wallet) {
   const Hash whole = crypto::sha256(bytes);

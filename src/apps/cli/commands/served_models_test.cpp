@@ -1,5 +1,5 @@
-// The models that the coordinator takes for embedding models are those that the engine runs as
-// such.
+// Tests that the coordinator takes exactly those architectures for embedding models that the engine
+// runs as embedding models.
 #include <gtest/gtest.h>
 
 #include "decisions/inference/modality.h"

@@ -98,7 +98,7 @@ class CheckThread {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Order> orders_;
-  bool said_ = false;    // Used only by the thread.
+  bool said_ = false;    // Used only by thread_.
   std::jthread thread_;  // The last member, so that the thread starts after all others exist.
 };
 

@@ -11,7 +11,7 @@ namespace weft::cli {
 struct ShaderCheckLimits {
   std::size_t waiting_per_asker = 1;  // Waiting checks of one client or address; 0: no bound.
 };
-// Compiles a shader in a safe place. Fails with invalid_argument if it does not compile,
+// Compiles a shader in a safe place. Fails with invalid_argument if it does not compile, and with
 // unavailable if there is no device; any other error refuses the shader.
 using CompileShader =
     std::function<Result<>(const manifest::Manifest& manifest, std::string_view shader)>;

@@ -1,4 +1,4 @@
-// The results for shaders that cannot be checked.
+// Tests of the results for shaders that cannot be checked.
 #include "apps/cli/commands/shader_check.h"
 
 #include <gtest/gtest.h>

@@ -13,19 +13,20 @@ namespace {
 
 namespace simulation = trust::simulation;
 
-// Promises with 40 % dishonest workers. Convicted workers return as newcomers, whose results are
-// computed as often as the job asks and checked in many parts.
+// Bounds that the policy promises to keep with 40 % dishonest workers. Convicted workers return as
+// newcomers, whose results are computed as often as the job asks and checked in many parts.
 constexpr double extra_work_max = 0.12;
 constexpr double wrong_share_max = 1e-4;
-// The fewest tasks for each worker of which a simulation is judged. With fewer tasks no worker has
-// a reputation yet, so every task is computed twice, and a share of 1e-4 is less than one task.
+// A simulation is judged only if each worker has at least this number of tasks. With fewer tasks no
+// worker has a reputation yet, so every task is computed twice, and a share of 1e-4 is less than
+// one task.
 constexpr std::uint32_t tasks_per_worker_min = 500;
 
 bool judged(const SimulateTrustOptions& options) {
   return options.tasks / options.workers >= tasks_per_worker_min;
 }
 
-// True if the promises hold. Those about shares and averages are checked only if `judged`.
+// True if the promises hold. Promises about shares and averages are checked only if `judged`.
 bool kept(const simulation::Outcome& outcome, MicroCredits value, bool judged) {
   bool all =
       outcome.failed_jobs == 0 && outcome.ledger_sum == 0 && outcome.kinds.front().convicted == 0;

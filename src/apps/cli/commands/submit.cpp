@@ -83,8 +83,8 @@ void print(const api::Job& job, const SubmitOptions& options) {
                 static_cast<unsigned long long>(output.bytes), output.hash.c_str());
 }
 
-// Reads as the job's owner. The coordinator is contacted first, so that its absence is reported
-// before that of a wallet.
+// Reads as the job's owner. The coordinator is contacted before the wallet is read, so that an
+// unreachable coordinator is reported before a missing wallet.
 Result<> read_as_owner(ApiClient& client, const SubmitOptions& options) {
   WEFT_OK(client.coordinator());
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));

@@ -13,7 +13,7 @@ struct VerdictOptions {
   std::string coordinator;
   net::TlsOptions tls;
   std::filesystem::path wallet;  // Wallet of the user; empty: the default one.
-  std::filesystem::path data;    // Folder of a coordinator whose operator asks.
+  std::filesystem::path data;    // Data folder of the coordinator, if its operator asks.
   bool json = false;
 };
 

@@ -112,7 +112,8 @@ Result<> accept_coordinator(const std::string& url, const net::TlsOptions& tls,
                                              .shown = key},
                                             {});
   if (seen) return {};
-  // The coordinator may announce this key by its known one.
+  // The coordinator may have a new key that its known key announces. ApiClient reads the
+  // announcement and checks it.
   WEFT_ASSIGN(
       const auto client,
       ApiClient::create({.url = url, .tls = tls, .patience = std::chrono::milliseconds(2'000)}));

@@ -26,8 +26,8 @@ struct WorkCommand {
 [[nodiscard]] int work_command(const WorkCommand& command);
 
 // Returns the numbers of the GPUs that `adapter` names. "all" means the hardware GPUs, or else the
-// best software one. Fails with invalid_argument for a text that is no number or occurs twice,
-// not_found for a number without a GPU, unavailable if there is no GPU.
+// best software one. Fails with invalid_argument for a text that is no number or occurs twice, with
+// not_found for a number without a GPU, and with unavailable if there is no GPU.
 [[nodiscard]] Result<std::vector<std::size_t>> chosen_gpus(
     std::string_view adapter, std::span<const gpu::AdapterInfo> adapters);
 // Returns the wallet file of the n-th worker: `wallet` for the first; wallet.json is followed by

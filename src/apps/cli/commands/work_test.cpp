@@ -1,5 +1,5 @@
-// The GPUs that `weft work --adapter` selects, the wallet of each worker, and that all options
-// reach their processes.
+// Tests of the GPUs that `weft work --adapter` selects, of the wallet of each worker, and of the
+// options that reach the workers' processes.
 #include "apps/cli/commands/work.h"
 
 #include <gtest/gtest.h>

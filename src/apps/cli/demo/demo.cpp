@@ -89,7 +89,7 @@ Result<std::optional<ChatReport>> converse(DemoNetwork& network, std::unique_ptr
     return std::nullopt;
   };
   say("now a question to a language model, answered by three tabs");
-  network.stop_browser();  // The tab is not needed any more; the chat opens four others.
+  network.stop_browser();  // The tab is not needed any more; the chat opens four other tabs.
   auto started =
       DemoChat::start({.coordinator = network.url(),
                        .scratch = network.folder(),

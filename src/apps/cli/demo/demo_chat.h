@@ -23,7 +23,8 @@ struct ChatReport {
   std::uint32_t shards = 0;   // Members of the chain at the start of the answer.
   std::string transport;      // How hidden states were sent from tab to tab.
   std::uint32_t resumed = 0;  // Times that the answer continued after a loss.
-  // Number of answer tokens; `weft generate` must draw as many on this machine, or the demo fails.
+  // Number of answer tokens. `weft generate` must draw the same number on this machine, or the demo
+  // fails.
   std::uint32_t tokens = 0;
   std::uint32_t pause_ms = 0;
   std::vector<std::string> workers;  // Workers at the answer's end, in the chain's order.

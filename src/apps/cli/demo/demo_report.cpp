@@ -21,7 +21,7 @@ std::string short_key(const std::string& key) {
 }
 
 void print_workers(const DemoReport& report) {
-  // Worker to job to number of its agreeing replicas.
+  // For each worker and job, the number of the worker's agreeing replicas.
   std::map<std::string, std::map<std::string, int>> ran;
   for (std::size_t i = 0; i < report.tasks.size(); ++i) {
     for (const api::Task& task : report.tasks[i].tasks) {

@@ -32,8 +32,8 @@ struct Earlier {
   std::string what;
   chain::Landed landed;
 };
-// Follows a transaction that an interrupted command had signed. Returns nullopt if there is none,
-// or if it can never land.
+// Follows a transaction that an interrupted command had signed. Returns nullopt if no transaction
+// is recorded, or if the transaction can never land.
 Result<std::optional<Earlier>> follow_earlier(const SentFile& sent, const PublicKey& program,
                                               chain::Sender& sender) {
   WEFT_ASSIGN(const std::optional<SentRecord> record, sent.read());

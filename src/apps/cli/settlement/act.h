@@ -13,8 +13,8 @@ namespace weft::cli {
 struct Act {
   std::string what;  // Description of the transaction.
   chain::Plan plan;
-  chain::Lamports rent = 0;  // Rent of the accounts that it creates.
-  bool after = false;        // True if it can be simulated only after earlier acts have landed.
+  chain::Lamports rent = 0;  // Rent of the accounts that the transaction creates.
+  bool after = false;  // The transaction can be simulated only after earlier acts have landed.
 };
 struct Costs {
   std::size_t transactions = 0;
@@ -27,7 +27,7 @@ struct Costs {
     const SettlementOptions& options, chain::Rpc& rpc,
     std::function<Result<>(const chain::SignedTransaction&)> keep = {});
 // Prints the costs and asks the user. Returns false for --dry-run, which ends the command. Fails
-// with invalid_argument without a terminal, cancelled if the answer is no.
+// with invalid_argument if there is no terminal, and with cancelled if the answer is no.
 [[nodiscard]] Result<bool> agreed(const SettlementOptions& options,
                                   const std::vector<std::string>& what, const Costs& costs);
 // Returns for example "transactions":3,"fee_lamports":15000,"rent_lamports":0.

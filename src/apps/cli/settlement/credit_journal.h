@@ -18,7 +18,7 @@ class CreditJournal {
     PublicKey config;
     PublicKey coordinator;
   };
-  // Fails as JournalFile::open() does, and with data_loss if a line is no row.
+  // Fails with the errors of JournalFile::open(), and with data_loss if a line is no row.
   [[nodiscard]] static Result<CreditJournal> open(const std::filesystem::path& path,
                                                   const Place& place);
 

@@ -171,7 +171,7 @@ Result<DeployPlans> deploy_plans(const Deploying& d, Costs& costs) {
   costs.transactions += writes + 1;
   costs.fees += writes * chain::lamports_a_signature + 2 * chain::lamports_a_signature +
                 (costs.transactions * units_of_each * price + 999'999) / 1'000'000;
-  costs.rent += program_rent + data_rent;  // The rent of the buffer is returned.
+  costs.rent += program_rent + data_rent;  // Without the buffer's rent, which is returned.
   return out;
 }
 

@@ -271,7 +271,7 @@ Result<> EpochScene::theft(std::uint32_t epoch) {
   WEFT_ASSIGN(const SettlementStep again, post_step(epoch, most, thief));
   WEFT_OK(run_.refused("A root of the key that was stolen", again, "post_poster"));
   poster_ = 1;
-  return run_.chain().warp(day / 2);  // The next day: the honest epoch has a whole window.
+  return run_.chain().warp(day / 2);  // The next day, so that the honest epoch has a whole window.
 }
 
 Result<> EpochScene::void_theft(const SettlementStep& too_early) {

@@ -20,7 +20,7 @@ using solana::EpochState;
 
 // Returns the emission of this epoch: the amount given with --emission, or else the total emission
 // in the rows, which covers all epochs, minus that of earlier epochs. Fails with invalid_argument
-// if the rows have less.
+// if the total in the rows is less than the emission of earlier epochs.
 Result<std::uint64_t> posted_emission(const SettlementOptions& options,
                                       const solana::ProgramState& config,
                                       std::span<const solana::Earned> rows) {

@@ -19,8 +19,8 @@ namespace weft::cli {
 [[nodiscard]] std::uint64_t emission_in(std::span<const solana::Earned> rows);
 // The amount that an epoch may emit, in micro-credits.
 [[nodiscard]] std::uint64_t emission_left(const SettlementLine& line, std::uint64_t epoch);
-// The slot of the newest final epoch whose root is that of `tree`. Fails with not_found if there is
-// none.
+// The slot of the newest final epoch whose root is that of `tree`. Fails with not_found if no final
+// epoch has this root.
 [[nodiscard]] Result<std::uint64_t> final_slot_of(const SettlementLine& line,
                                                   const solana::SumTree& tree);
 // Makes the claim of an owner of the tree, against the root in this slot.

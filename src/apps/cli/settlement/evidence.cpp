@@ -130,8 +130,8 @@ Result<> answer(const SettlementOptions& options) {
 Result<> void_unanswered(const SettlementOptions& options) {
   WEFT_ASSIGN(const PublicKey owner, parse_key(options.owner, "an owner"));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
-  // A demand about a root that is gone is closed by this call too, if the number of its post is
-  // given.
+  // If options.number names the post of a root that is no longer in its window, this command closes
+  // the demand about that root.
   std::uint64_t post = options.number;
   if (post == 0) {
     WEFT_ASSIGN(const std::uint64_t slot, own.line.pending_slot());

@@ -174,8 +174,8 @@ Result<> execute(const SettlementOptions& options) {
   WEFT_ASSIGN(const auto proposal, own.line.state("proposal", address));
   if (!proposal)
     return fail(ErrorCode::not_found, "The network has no proposal {}.", options.number);
-  // The instruction always names a token account. Only a payment pays to it; other proposals give
-  // the treasury.
+  // The instruction always names a token account. A payment pays to it; other proposals do not use
+  // it, and name the treasury.
   const bool pays =
       proposal->number("action") == static_cast<std::uint64_t>(ProposedAction::payment);
   solana::ProgramCall call = own.line.call("execute");

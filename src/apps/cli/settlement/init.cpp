@@ -1,6 +1,6 @@
 // `weft chain init`: creates a mint, its vaults and the network's config, in two transactions. The
-// mint signs both, so no other account can replace it between them. An interrupted run can be
-// continued.
+// mint's key signs both transactions, so no other account can replace the mint between them. An
+// interrupted run can be continued.
 #include <algorithm>
 #include <charconv>
 #include <span>

@@ -16,8 +16,8 @@ namespace weft::cli {
 class JournalFile {
  public:
   // Opens the file, or creates it. A last line that a crash truncated is removed, because its step
-  // has not begun. Fails with unavailable if another process has the file open, invalid_argument if
-  // its first line is not `head`.
+  // has not begun. Fails with unavailable if another process has the file open, and with
+  // invalid_argument if its first line is not `head`.
   [[nodiscard]] static Result<JournalFile> open(const std::filesystem::path& path,
                                                 const std::string& head);
   JournalFile(JournalFile&& other) noexcept;

@@ -110,7 +110,8 @@ Result<std::optional<solana::ProgramState>> SettlementLine::state(std::string_vi
 Result<SettlementLine::StatesAt> SettlementLine::states(std::string_view kind,
                                                         chain::Confirmation level,
                                                         const std::optional<PublicKey>& of) const {
-  constexpr std::size_t config_at = 8;  // Offset in every account of the program except the config.
+  // Offset of the config's address in all other accounts of the program.
+  constexpr std::size_t config_at = 8;
   constexpr std::size_t named_at = config_at + 32;
   const auto layout = solana::state_layout(kind);
   WEFT_ASSIGN(auto found, rpc->accounts_of(network.program,

@@ -34,8 +34,8 @@ struct SettlementLine {
   [[nodiscard]] Result<std::optional<solana::ProgramState>> state(std::string_view kind,
                                                                   const PublicKey& address) const;
   // Reads all accounts of one kind of the network, in the state of the given confirmation level.
-  // With `of`, only those that name this key after the config, such as an owner's devices or a
-  // device's receipts.
+  // With `of`, reads only the accounts that name this key after the config, such as an owner's
+  // devices or a device's receipts.
   struct StatesAt {
     std::uint64_t slot = 0;
     std::vector<solana::ProgramState> states;
@@ -50,12 +50,14 @@ struct SettlementLine {
   [[nodiscard]] std::uint64_t epoch_number(std::uint64_t slot, std::string_view field) const;
   [[nodiscard]] PublicKey epoch_root(std::uint64_t slot) const;
   [[nodiscard]] solana::EpochState epoch_state(std::uint64_t slot) const;
-  // The slot of the root that is in its challenge window. Fails with not_found if there is none.
+  // The slot of the root that is in its challenge window. Fails with not_found if no root is in its
+  // window.
   [[nodiscard]] Result<std::uint64_t> pending_slot() const;
 };
 // Completes options that were not given from the network's file.
 [[nodiscard]] Result<SettlementOptions> with_network_file(SettlementOptions options);
-// Fails with not_found if the node has no such network.
+// Reads the network that the options name. Fails with not_found if the node does not have it, and
+// with invalid_argument if the options do not name a network or name one of another cluster.
 [[nodiscard]] Result<SettlementLine> settlement_line(const SettlementOptions& options);
 // Writes the file that describes the network. `init` writes it, and the other commands read it.
 [[nodiscard]] Result<> write_network_file(const SettlementOptions& options, chain::Rpc& rpc,

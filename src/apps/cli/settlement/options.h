@@ -13,7 +13,7 @@
 namespace weft::cli {
 
 struct SettlementOptions {
-  // The network: a file with its node, program and mint, or these by name.
+  // The network: a file that names its node, program and mint, or these three values as options.
   std::filesystem::path network;
   std::string rpc;
   net::TlsOptions tls;
@@ -38,7 +38,7 @@ struct SettlementOptions {
   double epoch_hours = 24;
   std::string emission = "1000", cap = "10000000", initial = "1000000", founders_amount = "0";
   std::uint64_t halving_epochs = 365;
-  std::vector<std::string> parameters;  // NAME=VALUE.
+  std::vector<std::string> parameters;  // Parameters as NAME=VALUE.
 
   // Options of credit, stakes, settle and rows, which also use `coordinator` as its URL.
   net::TlsOptions coordinator_tls;
@@ -55,7 +55,7 @@ struct SettlementOptions {
   std::uint64_t units_a_sol = 0;
   std::string at_least = "1";
   std::size_t most = 100;
-  std::string new_tokens;  // post: growth, in credits, that is emission; empty: as in the rows.
+  std::string new_tokens;  // post: the credits that the epoch emits; empty: as in the rows.
   std::optional<std::uint64_t> epoch;  // rows: the epoch whose emission the rows share.
   std::vector<std::filesystem::path> guardian_wallets;
   bool finish = false;
@@ -69,7 +69,7 @@ struct SettlementOptions {
 [[nodiscard]] Result<std::uint64_t> parse_credits(const std::string& text);
 [[nodiscard]] std::string credits_text(std::uint64_t micro_credits);
 [[nodiscard]] std::string sol_text(std::uint64_t lamports);
-// Fails with invalid_argument; `what` names the key in the message.
+// Reads a key. Fails with invalid_argument; `what` names the key in the message.
 [[nodiscard]] Result<PublicKey> parse_key(const std::string& text, std::string_view what);
 
 // Each function runs one command and returns its exit code.

@@ -14,7 +14,7 @@ struct Recorded {
   PublicKey account, device, payer;
   Hash digest, root;
   std::uint64_t recorded_at = 0, closable_at = 0;
-  std::uint64_t device_ends_at = 0;  // 0: the device signs for its owner.
+  std::uint64_t device_ends_at = 0;  // When the device stops signing for its owner; 0: never.
 };
 
 Hash hash_of(const PublicKey& key) {

@@ -58,8 +58,9 @@ struct Wanted {
   chain::Quote quote;
 };
 
-// Selects owners that are due at least the minimum and have a token account. For others the relayer
-// would pay the account's rent, which its owner could take by closing it.
+// Selects owners that are due at least the minimum and have a token account. If an owner has no
+// token account, the relayer would have to pay the account's rent, and the owner could take the
+// rent by closing the account.
 Result<std::vector<Wanted>> wanted_of(Relayer& r, const solana::SumTree& tree, std::uint64_t slot) {
   WEFT_ASSIGN(const std::uint64_t least, parse_credits(r.options.at_least));
   ClaimedPages claimed(r.own.line);

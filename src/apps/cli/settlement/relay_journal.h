@@ -26,8 +26,8 @@ class RelayJournal {
     PublicKey config;
     std::uint64_t units_a_sol = 0;
   };
-  // Fails as JournalFile::open() does, and with data_loss if a line is no row or contradicts the
-  // rows before it.
+  // Fails with the errors of JournalFile::open(), and with data_loss if a line is no row or
+  // contradicts the rows before it.
   [[nodiscard]] static Result<RelayJournal> open(const std::filesystem::path& path,
                                                  const Place& place);
 

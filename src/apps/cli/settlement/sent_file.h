@@ -20,7 +20,7 @@ struct SentRecord {
 
 class SentFile {
  public:
-  // The file of a wallet; empty: of the default wallet.
+  // The file of a wallet; an empty path is the default wallet.
   [[nodiscard]] static Result<SentFile> of(const std::filesystem::path& wallet);
 
   // Returns nullopt if there is no file. Fails with data_loss if the file has another form.

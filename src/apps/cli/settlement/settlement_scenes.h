@@ -53,7 +53,8 @@ class ChargeScene {
   SettlementRun& run_;
 };
 
-// Posts the roots of epochs and makes them final; once a thief posts one (epoch_scene.cpp).
+// Posts the roots of epochs and makes them final; in one epoch a thief posts a root
+// (epoch_scene.cpp).
 class EpochScene {
  public:
   explicit EpochScene(SettlementRun& run) : run_(run) {}

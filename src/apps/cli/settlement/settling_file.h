@@ -24,7 +24,7 @@ struct OpenSettling {
 
 class SettlingFile {
  public:
-  // The file of a wallet; empty: of the default wallet.
+  // The file of a wallet; an empty path is the default wallet.
   [[nodiscard]] static Result<SettlingFile> of(const std::filesystem::path& wallet);
 
   // Returns nullopt if there is no file. Fails with data_loss if the file has another form.
@@ -33,7 +33,7 @@ class SettlingFile {
   // else a new one, which is on the disk. Fails with unavailable if another settling is open.
   [[nodiscard]] Result<OpenSettling> begin(const PublicKey& coordinator,
                                            std::uint64_t amount) const;
-  // Removes the file; called after the answer.
+  // Removes the file. Called when the settling's request has been answered.
   void remove() const;
   [[nodiscard]] std::string name() const { return path_.string(); }
 

@@ -63,7 +63,8 @@ std::string AnswerText::keep(std::size_t choice, const std::vector<tools::Piece>
         thought += piece.text;
         break;
       case tools::Piece::Kind::text:
-      case tools::Piece::Kind::cut:  // finish_reason says that the call was cut off.
+      // A cut call is kept as text; finish_reason says that it was cut off.
+      case tools::Piece::Kind::cut:
         text += piece.text;
         break;
       case tools::Piece::Kind::call: {

@@ -45,8 +45,8 @@ class AnswerWriter {
   [[nodiscard]] std::string finish();
   // True if the last token ends an answer.
   [[nodiscard]] bool at_end() const { return at_end_; }
-  // True if a worker may have found a stop text. Workers do not write tool calls, so their text may
-  // differ from this one.
+  // True if a worker may have found a stop text. If the answer shows tool calls, this is always
+  // true, because the worker's text lacks the calls and may differ from the answer's text.
   [[nodiscard]] bool may_have_stopped() const { return stops_.found() || shows_calls_; }
   [[nodiscard]] bool stopped() const { return stops_.found(); }
 

@@ -22,8 +22,8 @@ net::Reply refusal(const billing::KeyRefusal& refused, const billing::RateStates
   if (reply.status == 429 || reply.status == 503)
     reply.headers["retry-after"] = std::to_string(
         std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(refused.retry).count()));
-  // A budget that does not refill within an hour should not be retried. OpenAI's clients obey this
-  // header.
+  // A request should not be repeated if the key's budget does not refill within an hour. OpenAI's
+  // clients obey this header.
   if (refused.retry >= std::chrono::hours(1)) reply.headers["x-should-retry"] = "false";
   return reply;
 }

@@ -1,7 +1,7 @@
 // Admits clients to models. A request with an API key is charged to the key's rates and budgets
 // before it continues. Refusals are in OpenAI's format.
 //
-// Threading: as http.h.
+// Threading: that of the handlers in http.h.
 #pragma once
 
 #include <cstdint>

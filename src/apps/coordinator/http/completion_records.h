@@ -28,7 +28,7 @@ class CompletionRecords {
     billing::AnswerId answer;
     std::string model;
     std::uint32_t embedding = 0;  // Width of the model's hidden states.
-    bool rounded = false;         // int8 activations; their fingerprints differ by more.
+    bool rounded = false;         // True for int8 activations, whose fingerprints differ by more.
     protocol::serving::Ask ask;
     bool must_audit = false;  // The client gets the answer only after its audit.
     bool shadow = false;
@@ -52,7 +52,7 @@ class CompletionRecords {
   // Reports all running answers to the core as failed.
   void fail_all();
 
-  // Audits an answer. The result is reported with AnswerListener::audited, also if no record of the
+  // Audits an answer. The result is reported with AnswerListener::audited, even if no record of the
   // answer exists any more.
   void audit(const billing::AnswerAuditOrder& order, inference::Desk& desk, Instant now);
   void audit_failed(const billing::AnswerId& answer);

@@ -1,6 +1,6 @@
 // Tests of the records of answers until they are settled: each answer is reported once, an audit
-// reads the recorded answer and compares with it, and newcomers are asked the question again for no
-// client.
+// reads the recorded answer and compares with it, and a shadow request asks newcomers the question
+// again, although no client reads their answer.
 #include "apps/coordinator/http/completion_records.h"
 
 #include <gtest/gtest.h>

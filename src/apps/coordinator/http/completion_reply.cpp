@@ -62,7 +62,7 @@ bool CompletionReply::end(std::size_t choice, const inference::AnswerEnd& end) {
 }
 
 // The request's key that an error is about. Only workers read the format and rule of an answer, so
-// their refusal is about that key.
+// an error without a key in its message is about the key that constrains the answer (held_by_).
 std::string CompletionReply::param_of(const Error& error) const {
   if (error.code == ErrorCode::deadline_exceeded) return "deadline_ms";
   if (error.message.starts_with("model: ")) return "model";

@@ -180,7 +180,7 @@ void Completions::tokens(inference::RequestId request,
   std::ranges::move(said, std::back_inserter(open.held));
 }
 
-// A complete grammar may end an answer without an end token.
+// An answer whose grammar is complete may end without an end token.
 bool Completions::ends_so(inference::RequestId request, std::string_view reason) const {
   const auto found = open_.find(request);
   const CompletionRecords::Asked* const asked = parts_.records.find(request);

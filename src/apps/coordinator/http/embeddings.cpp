@@ -90,7 +90,7 @@ Result<OpenAiRequest> read_embedding_request(std::string_view body) {
   WEFT_ASSIGN(const Members members, reading::members_of(root));
   OpenAiRequest out;
   out.chat = false;
-  out.names_bound = true;  // No token is drawn.
+  out.names_bound = true;  // No bound is needed, because no token is drawn.
   out.embedding = std::make_shared<EmbeddingRequest>();
   const auto model = members.find("model");
   if (model == members.end()) return root.error("lacks the key \"model\"");

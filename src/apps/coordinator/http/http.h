@@ -59,7 +59,7 @@ struct HttpParts {
   std::uint64_t blob_bytes_max = 0;
   UploadQuota& uploads;                  // Upload quotas of clients.
   bool reads_by_lease = true;            // Workers read only blobs of their leases and models.
-  std::size_t owner_data_bytes_max = 0;  // Bytes of one export part; 0: no bound.
+  std::size_t owner_data_bytes_max = 0;  // Bytes of one part of an export; 0: no bound.
   bool signs_parts = true;               // Signatures of upload parts cover bytes and place.
   bool roots_when_decided = true;        // Result roots are shown only for accepted tasks.
   bool grants_to_strangers = false;      // Tests: strangers count as holders of credits.
@@ -91,7 +91,7 @@ void add_view_routes(
 void add_model_routes(const HttpParts& parts);  // In http_models.cpp: /v1/models, /v1/serve
 // In http_answers.cpp: /v1/chat/completions, /v1/completions, /v1/responses, /tokenize...
 void add_answer_routes(const HttpParts& parts);
-// http_infer.cpp: /v2, /v1/models/{}:predict and what belongs to them
+// In http_infer.cpp: /v2 with all routes below it, /v1/models/{}:predict and related routes
 void add_infer_routes(const HttpParts& parts);
 void add_key_routes(const HttpParts& parts);       // In http_keys.cpp: /v1/keys, /v1/guest
 void add_client_routes(const HttpParts& parts);    // In http_clients.cpp: /v1/clients

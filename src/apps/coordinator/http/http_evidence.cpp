@@ -72,7 +72,7 @@ void add_evidence_routes(const HttpParts& parts) {
                respond(list ? net::json_reply(200, *list) : net::problem(list.error()));
              });
            },
-       .cost = 50});  // Makes the Merkle paths of a page of pairs.
+       .cost = 50});  // Costs more because it makes the Merkle paths of a page of pairs.
 }
 
 }  // namespace weft::coordinator

@@ -29,8 +29,8 @@ jobs::Answer<jobs::OwnerView> shown(Out respond) {
 }
 
 // Returns the number that identifies a payment. A repeated request gets the number of the first
-// one, because it must move credits only once; another body with an equal nonce gets a different
-// number.
+// request, because it must move credits only once; another body with an equal nonce gets a
+// different number.
 std::uint64_t number_of(const Signed& who, const std::string& body) {
   crypto::Sha256 digest;
   digest.update(who.nonce).update(as_bytes(body));

@@ -1,5 +1,6 @@
 // Chooses the direct links of a worker that the coordinator passes on to other members of its
-// chains. A worker may be a stranger, and others connect to the addresses that it names. Pure.
+// chains. A worker may be a stranger, and other workers connect to the addresses that it names.
+// Pure.
 #pragma once
 
 #include <string>

@@ -90,7 +90,7 @@ Result<> ModelCatalog::add(const inference::ModelCard& card, inference::Desk& de
   WEFT_OK(registry_.put(card));
   set_terms(card, desk, now);
   if (inference::is_onnx(card)) {
-    desk.remove_model(card.name, now);  // The name may have been a model that workers serve.
+    desk.remove_model(card.name, now);  // Workers may still serve an earlier model of this name.
   } else {
     desk.put_model(card, now);
   }

@@ -3,8 +3,8 @@
 //
 // Threading: terms() and count_of() from any thread, all other functions from the thread of
 // inference, setters before that thread starts. Lifetime: the book outlives the catalog. Errors:
-// permission_denied for another client's model, resource_exhausted if the owner has the most models
-// allowed, not_found for a model that does not exist. A change is durable when its function
+// permission_denied for another client's model, resource_exhausted if the owner has as many models
+// as it may have, not_found for a model that does not exist. A change is durable when its function
 // returns.
 #pragma once
 
@@ -28,7 +28,7 @@ namespace weft::coordinator {
 struct ModelTerms {
   MicroCredits price = 0;  // Current price of 1,000 tokens.
   std::uint32_t context = 0;
-  PublicKey owner = {};  // Key of the client that added it.
+  PublicKey owner = {};  // Key of the client that added the model.
 };
 
 // A page of the list of models: at most `limit` models after the model `after`. OpenAI's lists use

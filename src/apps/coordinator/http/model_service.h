@@ -56,11 +56,11 @@ class ModelService {
 
   void answer(OpenAiRequest request, const net::IncomingRequest& from, const net::Respond& respond,
               ChargedAnswers charged = {});
-  // Audits an answer. The result is reported with AnswerListener::audited, also if no record of the
+  // Audits an answer. The result is reported with AnswerListener::audited, even if no record of the
   // answer exists any more.
   void audit(const billing::AnswerAuditOrder& order);
   // Searches the guilty stage of a refuted answer. The result is reported with
-  // AnswerListener::traced, also if no record of the answer exists any more.
+  // AnswerListener::traced, even if no record of the answer exists any more.
   void trace(const billing::AnswerTraceOrder& order);
   // Forgets an answer's record, and sends the answer to its client if it waited for an audit.
   void settled(const billing::AnswerId& answer, billing::AnswerFate fate);

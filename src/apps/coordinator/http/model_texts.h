@@ -31,7 +31,7 @@ namespace weft::coordinator {
 
 // The longest text that a look (TextLook) reads or returns.
 inline constexpr std::size_t look_bytes_max = std::size_t{128} << 10;
-// One token a byte, and room for BOS and EOS.
+// The most tokens of a look: one for each byte, and room for BOS and EOS.
 inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;
 
 // A request that generates nothing: it only asks the model's tokenizer or chat template.
@@ -56,9 +56,9 @@ struct TextRequest {
   Hash file{};
   std::uint64_t file_bytes = 0, head_bytes = 0;
   bool chat = true;                    // Prompts are JSON input for the chat template.
-  std::vector<std::string> prompts{};  // A look has at most one.
+  std::vector<std::string> prompts{};  // A look has at most one prompt.
   std::int64_t now = 0;                // Time for templates, in seconds since 1970.
-  std::string format{}, rule{};        // See protocol::serving::Ask; errors in them are found here.
+  std::string format{}, rule{};        // See protocol::serving::Ask. The reader checks both texts.
   TextLook look{};
 };
 
@@ -93,8 +93,8 @@ class ModelTexts {
   ModelTexts(store::Blobs& blobs, TextReaderFactory make) : blobs_(blobs), make_(std::move(make)) {}
 
   void read(TextRequest request, Done done);
-  // Ends the processes that were not used for idle_max before `now`. A process that is reading ends
-  // after that. A thread calls this regularly.
+  // Ends the processes that were not used for idle_max before `now`. A process that is still
+  // reading ends when it has read. A thread of this object calls this function regularly.
   void end_idle(Instant now);
 
  private:
@@ -112,7 +112,7 @@ class ModelTexts {
   const TextReaderFactory make_;
   std::mutex mutex_;
   std::list<std::shared_ptr<Model>> models_;  // Open models, the most recently used one first.
-  // Its threads end before the other members.
+  // Declared after the members that its threads use, so that the threads end before them.
   runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};
   std::mutex waits_;
   std::condition_variable_any ends_;

@@ -47,7 +47,8 @@ class ModelTextsTest : public testing::Test {
     blobs_.reset();
     fs::remove_all(folder_);
   }
-  // A model of one byte; its prompt has three.
+  // Reads the prompt "abc" for a model whose file is the one byte `model`. Returns the first token,
+  // which is the prompt's length, or -1 after an error.
   std::int32_t ask(std::uint8_t model) {
     const std::array<std::uint8_t, 1> head = {model};
     const Hash file = blobs_->put(head).value();

@@ -79,7 +79,8 @@ Result<std::string> take_tools(const ToolWish& wish, const json::Value* choice,
   }
   auto tools = tools::read_tools(wish.list);
   if (!tools) {
-    // The error's place is within the list, and its line number is not one of the request.
+    // The error names a place in the list of tools, and a line of the list, not of the request. So
+    // the place gets the prefix "tools", and the line is left out.
     const std::string& message = tools.error().message;
     return fail(ErrorCode::invalid_argument, "tools{}{}", message.starts_with('[') ? "" : ": ",
                 message.substr(0, message.rfind(" (line")));

@@ -12,7 +12,8 @@
 
 namespace weft::coordinator::reading {
 
-// More than any context, which then bounds the answer.
+// The bound of answer tokens if the request names none. It is more than any context, so that the
+// context bounds the answer.
 inline constexpr std::uint32_t tokens_default = 1u << 20;
 inline constexpr std::uint32_t top_max = 20;
 inline constexpr std::size_t body_bytes_max = std::size_t{4} << 20;

@@ -20,9 +20,9 @@
 namespace weft::coordinator {
 
 struct StoredResponse {
-  std::string owner;     // A client's key; empty without keys, then the id alone gives access.
-  std::string document;  // The response as it was sent.
-  std::string messages;  // The conversation so far for the template, without brackets.
+  std::string owner;               // A client's key. If it is empty, the id alone gives access.
+  std::string document;            // The response as it was sent.
+  std::string messages;            // The conversation so far for the template, without brackets.
   std::uint64_t conversation = 0;  // See AnswerRequest::conversation.
   Instant until{};
 };

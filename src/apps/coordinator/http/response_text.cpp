@@ -141,7 +141,8 @@ std::string ResponseText::keep(const std::vector<tools::Piece>& pieces) {
         out += grow(Item::Kind::thought, piece.text);
         break;
       case tools::Piece::Kind::text:
-      case tools::Piece::Kind::cut:  // The status says that the call was cut off.
+      // A cut call is kept as text; the status says that it was cut off.
+      case tools::Piece::Kind::cut:
         out += grow(Item::Kind::message, piece.text);
         break;
       case tools::Piece::Kind::call:

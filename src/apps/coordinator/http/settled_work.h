@@ -2,7 +2,7 @@
 // the store's audit trail, all of which must be read after a start. It is read in parts, so that
 // other reads need not wait for all of it.
 //
-// Threading: any thread; only one reads at a time.
+// Threading: any thread; one thread reads at a time.
 #pragma once
 
 #include <mutex>
@@ -40,7 +40,7 @@ class SettledWork {
   std::mutex mutex_;
   settlement::WorkUnits units_;
   std::uint64_t from_ = 0;    // Beginning of the page to read next.
-  std::size_t read_ = 0;      // Transactions of that page already counted.
+  std::size_t read_ = 0;      // Transactions of the page at from_ already counted.
   std::optional<JobId> job_;  // The last job read; kept because payments of a job are adjacent.
   std::optional<settlement::PaidJob> job_paid_;
 };

@@ -1,6 +1,6 @@
 // Answers that need a copy of the core's whole state (`/v1/workers`, `/v1/ledger`, `/metrics`). At
 // most one snapshot is made in each period `every`, and all requests of that period get the next
-// one. No client gets a snapshot that is older than its request.
+// snapshot. No client gets a snapshot that is older than its request.
 //
 // Threading: any; a timer thread starts the snapshots. Lifetime: call stop() before the snapshots'
 // sources end. Bounds: waiting_max requests a view; further requests are refused (TooMany).

@@ -49,7 +49,8 @@ void Signatures::Memory::forget(Key key) {
 
 void Signatures::Memory::forget_old(UnixMillis now) {
   while (!ends.empty() && ends.front().first < now) {
-    // A request that was forgotten and sent again has a later end.
+    // A request that was forgotten and was then sent again has a later end in `requests`, and
+    // stays.
     const auto found = requests.find(ends.front().second);
     if (found != requests.end() && found->second.until < now) forget(found->first);
     ends.pop_front();

@@ -83,7 +83,8 @@ class Signatures {
 
   [[nodiscard]] Result<Signed> verify(const net::IncomingRequest& request, const Hash& body,
                                       Hash* without_time) const;
-  // Empty if `act` must be called, or if the request waits for an earlier one (`waits`).
+  // Returns the reply for a request that was remembered or must be refused. No value if `act` must
+  // be called, or if the request waits for the reply of an earlier one (`waits`).
   [[nodiscard]] std::optional<net::Reply> remember(const Key& key, const Hash& request,
                                                    const net::Respond& respond, bool& waits);
 

@@ -1,4 +1,4 @@
-// Reads from the store for the recomputation of a convicted worker's paid tasks.
+// Reads from the store the data with which the paid tasks of a convicted worker are computed again.
 //
 // Threading: any.
 #pragma once

@@ -15,7 +15,7 @@ bool runs_in_steps(const manifest::Manifest& manifest) {
          !manifest::can_cut(manifest);
 }
 
-// The steps of a part of a task that is run by steps.
+// The number of steps in a part of a task that is run by steps.
 std::uint32_t steps_of(const manifest::Manifest& manifest, const PartRun& part) {
   return part.step_count > 0 ? part.step_count : static_cast<std::uint32_t>(manifest.steps.size());
 }
@@ -27,8 +27,8 @@ Result<PartRunner::Ran> DeviceRuns::run_part(VerifiedJobs::Known& job, const Par
   const manifest::Manifest& manifest = *job.job->manifest;
   const bool in_steps = runs_in_steps(manifest);
   // The limits of a job that is run by steps count steps, because each run has all workgroups. A
-  // run from a worker's state neither follows the limits nor changes them: the worker chose how
-  // long it takes, and would keep the job's other checks from being run.
+  // run from a worker's state neither follows the limits nor changes them: the worker chose the
+  // state and so how long the run takes, and could keep the job's other checks from being run.
   if (!part.state &&
       job.limits[device].is_late(in_steps ? steps_of(manifest, part) : part.range.count, now()))
     return fail(ErrorCode::deadline_exceeded,

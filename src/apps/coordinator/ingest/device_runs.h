@@ -4,8 +4,9 @@
 // took too long.
 //
 // A task of several steps that cannot be cut is run a few steps at a time (StepPlan), and may take
-// task_max in all. One that takes longer is left alone for as much longer as it took the devices
-// more than one run: it has no larger share of them than a part that takes too long.
+// task_max in all. After a task took longer, it is not run for a time in proportion to the time
+// that its runs took, so that it has no larger share of the devices than a single run that takes
+// too long.
 //
 // Threading: one thread, which owns the runners from the first run on.
 #pragma once
@@ -39,8 +40,9 @@ class DeviceRuns {
                                             VerifierDevice device = first_device) {
     return run_part(job, {.range = range}, device);
   }
-  // Runs a range, or some of the steps of a task that is run by steps. Steps that took too long a
-  // moment ago keep neither fewer steps from being run, nor steps from a worker's state.
+  // Runs a range, or some of the steps of a task that is run by steps. If a number of steps took
+  // too long a moment ago, fewer steps are still run, and so are steps that begin with a worker's
+  // state.
   [[nodiscard]] Result<PartRunner::Ran> run_part(VerifiedJobs::Known& job, const PartRun& part,
                                                  VerifierDevice device = first_device);
   // The number of workgroups that the device should compute in part_max; 0 before the first run.
@@ -48,7 +50,7 @@ class DeviceRuns {
                                                         VerifierDevice device);
   // The first device's vendor; empty before its first run.
   [[nodiscard]] std::string vendor() const;
-  // False after a run on the second device has shown that there is none.
+  // False after a run on the second device has shown that this machine has no second device.
   [[nodiscard]] bool has_second() const { return has_second_; }
 
   // Ends the runners' processes; the next run starts them again.

@@ -35,7 +35,7 @@ class EarlierReceipts {
 
   // The earlier receipt in which the device signed a different result of this whole task and
   // attempt, in the form that the core takes; empty if there is none, or if it was deleted with its
-  // job's data. Reads the store only if there is one.
+  // job's data. Reads the store only if there is such a receipt.
   [[nodiscard]] std::optional<jobs::CoveringReceipt> contradicted(
       const PublicKey& device, const protocol::ReceiptItem& item) const;
 

@@ -19,8 +19,9 @@ class GroupCheck {
   GroupCheck(const store::Blobs& blobs, VerifiedJobs& jobs, DeviceRuns& runs, SecondLook& look)
       : blobs_(blobs), jobs_(jobs), runs_(runs), look_(look) {}
 
-  // `job` is the latest of the jobs. Fails with deadline_exceeded if a state is no longer stored,
-  // because the worker may send it again, and with other errors if a group could not be computed.
+  // `job` is the job that VerifiedJobs returned last. Fails with deadline_exceeded if a state is no
+  // longer stored, because the worker may send it again, and with other errors if a group could not
+  // be computed.
   [[nodiscard]] Result<jobs::Checked> check(const jobs::VerifyOrder& order,
                                             VerifiedJobs::Known& job);
 

@@ -1,6 +1,6 @@
-// The verifier computes drawn groups of steps from the states before them. Tests which states it
-// believes, and what a group that differs says of the worker and of the job. The device is a
-// test's: a step turns each byte into another one.
+// Tests of the check that computes drawn groups of steps from the states before them: which states
+// the verifier believes, and what a group that differs says of the worker and of the job. The
+// device is simulated: one step turns each byte into another byte.
 #include "apps/coordinator/ingest/group_check.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ Outputs step(Outputs state, std::uint32_t number) {
   return state;
 }
 
-// A byte from which the devices of tests do not agree, although no step of the job gives it.
+// A state with this byte makes the simulated devices differ. No step of the job computes it.
 constexpr std::uint8_t odd = 0xEE;
 
 class SteppingDevice final : public PartRunner {
@@ -166,7 +166,7 @@ TEST_F(GroupCheckTest, TheFirstGroupBeginsFromTheJobsOwnData) {
   EXPECT_EQ(checked->outcome, trust::AuditOutcome::agrees);
 }
 
-// The worker leaves one group out and computes all later ones from what it invented.
+// The worker leaves one group out and computes all later groups from an invented state.
 TEST_F(GroupCheckTest, AGroupThatWasLeftOutDiffersAndLaterOnesDoNot) {
   std::vector<Outputs> states = honest();
   states[4] = states[3];
@@ -231,13 +231,13 @@ TEST_F(GroupCheckTest, AStateThatIsNoLongerStoredIsAskedForAgain) {
   EXPECT_EQ(checked.error().code, ErrorCode::deadline_exceeded) << "late, not unanswered";
 }
 
-// A stranger that could end a job would need only a state from which devices differ.
+// If a state from which devices differ ended its job, a stranger could end any job by sending one.
 TEST_F(GroupCheckTest, AStateFromWhichDevicesDifferEndsNoJob) {
   machine_.differs_from_odd = true;
   std::vector<Outputs> states = honest();
   states[3] = {ByteVector(output_bytes, odd)};
   states[4] = step(states[3], 3);
-  states[4].front().back() ^= 1;  // As the second device computes it.
+  states[4].front().back() ^= 1;  // The second device computes this byte.
 
   const auto checked = check(order(states, 3));
 
@@ -274,7 +274,7 @@ TEST_F(GroupCheckTest, StepsThatChangeFromRunToRunOnTheSecondDeviceAloneEndTheJo
   EXPECT_EQ(checked->reason, changes_by_run) << "no device's word counts against the worker";
 }
 
-// The worker chose the state, and with it how long its steps take.
+// A worker chooses the state that it sends, and so how long the steps from the state take.
 TEST_F(GroupCheckTest, AStateWhoseStepsTakeTooLongDoesNotKeepTheJobFromOtherChecks) {
   machine_.is_slow = true;
   const auto slow = check(order(honest(), 3));

@@ -23,13 +23,14 @@ class Handshake {
     PublicKey coordinator;
     std::function<Signature(ByteSpan)> sign;  // Signs with the coordinator's key.
     std::string host;                         // Host in the worker's URL (canonical_host).
-    // Told to native workers on loopback; empty if no worker is told.
+    // The path of the invitation file, which native workers on loopback are told; empty if no
+    // worker is told.
     std::string invite_file{};
-    // The chain and program for which receipts count; zeros if there is none.
+    // The chain and program for which receipts count; zeros if the coordinator has no chain.
     Hash genesis{};
     PublicKey program{};
     std::string prefix{};  // Address prefix of the worker (net::address_prefix()).
-    // The level of invitation of workers that present none.
+    // The level of invitation of workers that present no invitation.
     trust::Invitation without = trust::Invitation::none;
   };
   explicit Handshake(Parts parts) : parts_(std::move(parts)) {}

@@ -28,8 +28,8 @@ class HeldLeases {
   void lease(const PublicKey& worker, const protocol::Lease& lease);
   // Lets the worker store the states that a check asks for.
   void open_states(const PublicKey& worker, const protocol::OpenStates& asked);
-  // The tasks that a worker reports after a reconnect: `held` were leased to it and are held again;
-  // `unproven` were not.
+  // The tasks that a worker reports after a reconnect. `held` are the tasks that it proves were
+  // leased to it, and which it holds again; `unproven` are the other tasks.
   struct Resumed {
     std::vector<protocol::HeldTask> held;
     std::vector<protocol::HeldTask> unproven;  // Tasks without their proofs.

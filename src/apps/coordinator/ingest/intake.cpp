@@ -46,8 +46,8 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
     return fail(ErrorCode::data_loss, "The job has {}; the result has {}.",
                 counted(outputs, "output"), result.outputs.size());
 
-  // A result without roots is checked whole. If a worker may give any other number, the groups to
-  // which the roots belong are not known.
+  // A result without roots of steps is checked whole. A result with roots must have one for each
+  // group but the last, because otherwise the group to which a root belongs is not known.
   const std::uint32_t groups = manifest::step_groups(manifest);
   if (!result.step_roots.empty() && result.step_roots.size() + 1 != groups)
     return fail(ErrorCode::data_loss,

@@ -1,4 +1,4 @@
-// Checks the results of workers as far as no state is needed: the number, sizes and hashes of the
+// Makes the checks of workers' results that need no state: the number, sizes and hashes of the
 // outputs, the claimed root, the number of roots of steps, and matrix products (Freivalds). Results
 // that pass are stored as blobs.
 //
@@ -46,7 +46,8 @@ class Intake {
   [[nodiscard]] bool holds(const protocol::Checkpoint& told) const {
     return holds_state(told.task, told.blob, told.bytes);
   }
-  // The same of a state that a check asked for; false for one that the worker does not have.
+  // True if the state that a worker names for a check is stored: a blob of this size that belongs
+  // to this task. False for a state that the worker does not have.
   [[nodiscard]] bool holds(const TaskId& task, const protocol::StepState& state) const {
     return state.bytes > 0 && holds_state(task, state.blob, state.bytes);
   }

@@ -51,7 +51,7 @@ void restore_room(const store::Loaded& rows, store::Room& room, const RoomShares
   }
   for (const store::Job& job : rows.jobs) {
     const auto manifest = manifest::parse(job.manifest);
-    if (!manifest) continue;  // The core reports this error.
+    if (!manifest) continue;  // The core reports a manifest that cannot be read.
     auto [needs, network_max] = room_of(*manifest, shares);
     needs.results -= std::min(needs.results, accepted[job.id] * copies_of(*manifest));
     needs.of_known -= std::min(needs.of_known, accepted[job.id]);

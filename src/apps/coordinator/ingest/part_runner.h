@@ -18,9 +18,9 @@ namespace weft::coordinator {
 // The part of a job that one run computes.
 struct PartRun {
   manifest::Range range;
-  // The steps from step_first on, step_count of them, if the job has several steps and cannot be
-  // cut. 0 runs all steps. Outputs begin with `state`, which is the outputs of the run of the steps
-  // before; null: outputs begin as the job says.
+  // The first step to run and the number of steps, if the job has several steps and cannot be cut.
+  // A step_count of 0 runs all steps. The outputs begin with `state`, the outputs of the steps
+  // before step_first; if it is null, they begin with the data that the job names.
   std::uint32_t step_first = 0;
   std::uint32_t step_count = 0;
   std::shared_ptr<const std::vector<ByteVector>> state{};
@@ -31,7 +31,7 @@ struct PartRun {
 class PartRunner {
  public:
   struct Ran {
-    std::vector<ByteVector> outputs;  // The outputs of the run range.
+    std::vector<ByteVector> outputs;  // The outputs of the range that was run.
     double seconds = 0;
     double rate = 1;  // Speed of the device relative to the reference.
   };

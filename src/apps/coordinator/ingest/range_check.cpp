@@ -9,7 +9,8 @@ namespace weft::coordinator {
 
 Result<jobs::Checked> RangeCheck::check(const jobs::VerifyOrder& order, VerifiedJobs::Known& job) {
   std::vector<manifest::Range> ranges = order.ranges;
-  // True if every rival result differs from this one; their ranges then stand in the same order.
+  // True if every rival result differs from the order's result; `ranges` then has one range for
+  // each rival, in the order of the rivals.
   bool each_differs = false;
   if (!order.rivals.empty()) {
     WEFT_ASSIGN(auto apart, bytes_.differing(order));
@@ -34,8 +35,8 @@ Result<jobs::Checked> RangeCheck::check(const jobs::VerifyOrder& order, Verified
     }
     checked.vendor = runs_.vendor();
     WEFT_ASSIGN(const bool agrees, bytes_.same(order, order.outputs, *range, ran->outputs));
-    // A range that agrees needs no second opinion, unless there are rival results: it then refutes
-    // a rival.
+    // A range in which the result agrees needs no second opinion, unless the result has rivals: the
+    // range then refutes a rival.
     if (agrees && order.rivals.empty()) continue;
     Found found{.part = *range, .computed = std::move(ran->outputs)};
     if (!agrees) {
@@ -48,7 +49,7 @@ Result<jobs::Checked> RangeCheck::check(const jobs::VerifyOrder& order, Verified
       return std::unexpected(Error{ErrorCode::deadline_exceeded, std::move(opinion.reason)});
     if (agrees) {
       checked.apart.push_back(*range);
-      // `devices` is what holds for all ranges: the weakest opinion so far.
+      // checked.devices is the weakest opinion of all ranges so far.
       if (checked.apart.size() == 1 || opinion.devices == trust::Devices::divided ||
           checked.devices == trust::Devices::two)
         checked.devices = opinion.devices;

@@ -25,7 +25,7 @@ class RangeCheck {
   struct Found {
     manifest::Range part;
     std::vector<ByteVector> computed;
-    bool changes = false;  // The part is right if computed alone: unsteady.
+    bool changes = false;  // Unsteady: the part is right if computed alone.
   };
   [[nodiscard]] Result<Found> narrowed(const jobs::VerifyOrder& order, VerifiedJobs::Known& job,
                                        const std::vector<manifest::Range>& ranges,

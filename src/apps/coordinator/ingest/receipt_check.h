@@ -1,6 +1,6 @@
-// Checks a worker's receipt for the core: verifies its signature for this session, separates its
-// items by the leases that the worker holds, and puts an earlier receipt with a different result of
-// the device before it.
+// Checks a worker's receipt for the core: verifies its signature for this session, and separates
+// its items by the leases that the worker holds. If the device signed a different result of an item
+// in an earlier receipt, the earlier receipt is put before the new one.
 //
 // Threading: one thread at a time for one session.
 #pragma once

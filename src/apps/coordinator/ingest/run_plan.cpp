@@ -10,7 +10,8 @@
 namespace weft::coordinator {
 namespace {
 
-// The fewest workgroups of a cut run: one of the parts into which the task is cut for checks.
+// The fewest workgroups of a run that was cut: those of one part of the task, as tasks are cut into
+// parts for checks.
 std::uint32_t least_workgroups(const jobs::VerifyOrder& order) {
   const std::uint32_t whole = manifest::task_range(*order.manifest, order.task.index).count;
   if (!manifest::can_cut(*order.manifest)) return whole;

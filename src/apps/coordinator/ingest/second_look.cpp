@@ -11,8 +11,8 @@ constexpr std::string_view differs_by_device =
     "The verifier's two devices compute different values for the same part, and a result has those "
     "of the second device.";
 
-// The part with its neighbours: on each side as many more workgroups as the part has, at most
-// `count_max` in all.
+// The part with its neighbours: on each side at most as many workgroups as the part has, and at
+// most `count_max` workgroups in all.
 manifest::Range around(const manifest::Manifest& manifest, manifest::Range part,
                        std::uint32_t count_max) {
   if (!manifest::can_cut(manifest) || count_max <= part.count) return part;

@@ -30,7 +30,7 @@ class SecondLook {
   struct Opinion {
     trust::Devices devices = trust::Devices::one;
     bool unsteady = false;  // The job's results are unsteady; `reason` says why.
-    bool late = false;      // The second device must still finish.
+    bool late = false;      // The second device did not finish in time.
     std::string reason;
   };
   struct Question {
@@ -39,11 +39,13 @@ class SecondLook {
     // True for outputs that a worker handed in: if the second device computes these, the job's
     // results differ by device.
     std::function<bool(const std::vector<ByteVector>&)> is_handed_in;
-    // If the second device does not finish in time, the opinion is late.
+    // True if the second device must give its opinion. If it does not finish in time, the whole
+    // opinion is late.
     bool waits_for_second = false;
   };
   [[nodiscard]] Opinion at(VerifiedJobs::Known& job, const Question& question);
-  // The same for a range of the order's results, `computed` by the first device.
+  // Returns the opinion on a range of the order's results; `computed` are the first device's
+  // outputs of the range.
   [[nodiscard]] Opinion at(const jobs::VerifyOrder& order, VerifiedJobs::Known& job,
                            manifest::Range part, const std::vector<ByteVector>& computed);
 

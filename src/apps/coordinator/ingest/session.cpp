@@ -66,7 +66,8 @@ void Session::on_oversized(std::size_t bytes) {
                 bytes));
 }
 
-// Refuses the worker after the frames that came before. From now on no frame is accepted.
+// Refuses the worker after the frames that have already arrived were handled. From now on no frame
+// is accepted.
 void Session::refuse_in_turn(ErrorCode code, std::string message) {
   if (closing_.exchange(true)) return;
   if (!parts_.work(
@@ -76,8 +77,8 @@ void Session::refuse_in_turn(ErrorCode code, std::string message) {
 
 void Session::on_closed() {
   if (!life_.lost()) return;
-  // The core is told after the frames that came before. If the queue is full, the scheduler notices
-  // the missing heartbeats instead.
+  // The core is told of the lost connection after all frames that arrived before the loss. If the
+  // queue is full, the core is not told, and the scheduler notices the missing heartbeats instead.
   if (!parts_.work([self = shared_from_this()] { self->life_.left(); }))
     log_debug("Session {} ends while the queue is full.", parts_.id.number());
 }
@@ -90,7 +91,7 @@ void Session::take(std::size_t bytes, std::function<void(Session&)> handle) {
                                        waiting_bytes_max));
   }
   const bool queued = parts_.work([self = shared_from_this(), bytes, handle = std::move(handle)] {
-    // Frames that came before the end of the connection are still handled, so that a result is not
+    // Frames that arrived before the connection was lost are still handled, so that a result is not
     // lost if the connection breaks right after it.
     handle(*self);
     self->waiting_bytes_ -= bytes;
@@ -134,8 +135,8 @@ void Session::handle(const protocol::WorkerMessage& message) {
                               error.message);
                    },
                    [&](const auto& other) {
-                     // A session that has ended still passes on frames that came before; the core
-                     // knows whether it is connected.
+                     // A session that has ended still passes on frames that arrived before its end;
+                     // the core knows whether the session is connected.
                      const Stage stage = life_.stage();
                      if (stage != Stage::welcome && stage != Stage::ended)
                        return life_.refuse(

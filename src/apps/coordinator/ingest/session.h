@@ -46,26 +46,28 @@ class Session : public std::enable_shared_from_this<Session> {
     const trust::Secret& secret;  // Makes leases' proofs; outlives the session.
     PostEvent core;               // Posts events to the core.
     PostWork work;                // Runs work in order, off the network's thread.
-    // Told to native workers on loopback; empty if no worker is told.
+    // The path of the invitation file, which native workers on loopback are told; empty if no
+    // worker is told.
     std::string invite_file = {};
-    // The chain and program for which receipts count; zeros if there is none.
+    // The chain and program for which receipts count; zeros if the coordinator has no chain.
     Hash genesis{};
     PublicKey program{};
     const EarlierReceipts* earlier = nullptr;  // Null if no receipts were stored.
     std::string prefix{};                      // The worker's network: net::address_prefix().
-    // The level of invitation of workers that present none; tests raise it.
+    // The level of invitation of workers that present no invitation; tests raise it.
     trust::Invitation without = trust::Invitation::none;
   };
   explicit Session(Parts parts);
   Session(const Session&) = delete;
 
-  // Called by the network.
+  // The network calls these functions when a frame has arrived, or was refused as too large, and
+  // when the connection is closed.
   void on_text(std::string text);
   void on_binary(std::string bytes);
   void on_oversized(std::size_t bytes);
   void on_closed();
 
-  // Called by the core.
+  // The core calls these functions to send a message to the worker and to end the session.
   void send(const protocol::CoordinatorMessage& message);
   void end(const protocol::ErrorMessage& why) { life_.end(why); }
   [[nodiscard]] std::optional<Duration> round_trip() const {
@@ -81,8 +83,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void handle(const protocol::WorkerMessage& message);
   void hello(const protocol::Hello& hello);
   void prove(const protocol::Prove& prove);
-  // Marks the connection as known if its worker is invited or established, also if it became so in
-  // this session.
+  // Marks the connection as known if its worker is invited or established, even if the worker
+  // became so only in this session.
   void recognise();
 
   // Messages of a worker after its handshake, one function for each kind.

@@ -12,7 +12,8 @@ namespace weft::coordinator {
 
 namespace {
 
-constexpr std::size_t message_bytes_max = 4096;  // The protocol's bound.
+// The protocol's bound for the text of an ErrorMessage.
+constexpr std::size_t message_bytes_max = 4096;
 
 CoreEvent left_event(jobs::SessionId id, bool on_purpose) {
   return [id, on_purpose](jobs::Core& core, jobs::Moment now) {

@@ -29,15 +29,17 @@ class SessionLife {
   [[nodiscard]] std::uint32_t spoken() const { return spoken_; }
   // Sets the version that was chosen for the connection.
   void speak(std::uint32_t version) { spoken_ = version; }
-  // Returns false if the connection has ended meanwhile.
+  // Changes the stage. Returns false if the stage is not `from`, for example because the connection
+  // has ended.
   [[nodiscard]] bool advance(Stage from, Stage to);
 
-  // Passes the event to the core. Refuses the worker if too many events wait there.
+  // Passes the event to the core. Refuses the worker if too many events wait for the core.
   void tell(CoreEvent event);
   void refuse(ErrorCode code, std::string message);
   // Refuses a message of another protocol version, with an error in the sender's version.
   void refuse_version(std::string_view text, const Error& why);
-  // Ends the session for the core, which need not be told.
+  // Sends the worker the reason and closes the connection. The core itself calls this, so the core
+  // is not told of the end.
   void end(const protocol::ErrorMessage& why);
   // Ends the session because the worker says goodbye.
   void leave();
@@ -52,7 +54,9 @@ class SessionLife {
   const std::shared_ptr<WorkerConnection> connection_;
   const PostEvent core_;
   std::atomic<Stage> stage_ = Stage::hello;
-  // Until a version is chosen it is the first spoken one, which all workers that join can read.
+  // Until a version is chosen for the connection, this is the first version that the coordinator
+  // speaks, because all workers that join can read it.
+  // version is chosen for the connection.
   std::atomic<std::uint32_t> spoken_;
   std::atomic<bool> on_purpose_ = false;
 };

@@ -1,5 +1,5 @@
-// Results with roots of steps, and the states that a check asks for, as they arrive: the number of
-// roots, the blobs that count as states of a task, and the room for them.
+// Tests of the intake of results with roots of steps, and of states that a check asks for: the
+// number of roots, the blobs that count as states of a task, and the room for them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -106,7 +106,7 @@ TEST_F(StepIntake, TheRoomOfAJobHasThatOfTheStatesOfOneCheck) {
 TEST_F(StepIntake, AJobWhoseStatesAreTooLargeIsNotCheckedByGroups) {
   manifest::Manifest large =
       manifest::parse(jobs::steps_manifest(intake_steps, intake_bytes / 4)).value();
-  large.bindings[0].shape = {std::uint64_t{20} << 20};  // 80 MiB.
+  large.bindings[0].shape = {std::uint64_t{20} << 20};  // 80 MiB: 20 Mi numbers of 4 bytes.
   EXPECT_EQ(jobs::checked_groups(large).apart_max, 3U);
   large.bindings[0].shape = {std::uint64_t{80} << 20};
 

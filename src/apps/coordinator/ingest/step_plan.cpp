@@ -6,7 +6,7 @@
 namespace weft::coordinator {
 
 void StepLimit::ran_out(std::uint32_t steps, Instant now) {
-  constexpr std::uint32_t less = 8;  // Few runs more are lost before one step is alone.
+  constexpr std::uint32_t less = 8;  // Large, so that few runs are lost until a run has one step.
   most_ = std::max(steps / less, 1U);
   ran_out_at_ = now;
   compiled_ = false;
@@ -23,7 +23,7 @@ std::optional<StepPlan::Group> StepPlan::next(Instant now) const {
   const double each = limit_.seconds_each();
   std::uint32_t count = 1;
   if (limit_.is_compiled() && each > 0) {
-    // Half of what a run may take: no step takes exactly what others do.
+    // A run is planned for half of its time limit, because some steps take longer than others.
     const double wanted = bounds_.run_seconds / 2 / each;
     count = wanted * 1.5 >= left ? left : static_cast<std::uint32_t>(std::max(wanted, 1.0));
   }
@@ -43,14 +43,16 @@ bool StepPlan::ran(const Group& group, double seconds, double elapsed) {
   seconds_ += seconds;
   done_ += group.count;
   ++runs_;
-  if (is_done()) limit_.ran(seconds_ / steps_);  // The next check begins at the first step.
+  // The next check runs all steps again, so the mean of all steps is kept, not the last run's.
+  if (is_done()) limit_.ran(seconds_ / steps_);
   return true;
 }
 
 bool StepPlan::ran_out(const Group& group, Instant now) {
   elapsed_ += group.seconds_max;
   spent_ += group.seconds_max;
-  // The run had only the rest of the task's time, which has ended: it shows no limit of steps.
+  // The run was given less than a whole run's time, because the task's time ended. Its failure
+  // shows no limit of steps.
   if (group.seconds_max < bounds_.run_seconds) return false;
   limit_.ran_out(group.count, now);
   return group.count > 1;

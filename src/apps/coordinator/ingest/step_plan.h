@@ -19,15 +19,16 @@ namespace weft::coordinator {
 // The measured speed of a job's steps on one device, and the number of steps that took too long.
 class StepLimit {
  public:
-  // The time after a run that ran out of time in which no run has as many steps.
+  // For this time after a run of n steps ran out of time, a run has at most n / 8 steps, but at
+  // least one.
   static constexpr auto ran_out_for = std::chrono::minutes(10);
 
   void ran(double seconds_each) {
     each_ = seconds_each;
     compiled_ = true;
   }
-  // Records that a run of `steps` steps ran out of time. Its process was ended, and the next one
-  // compiles again.
+  // Records that a run of `steps` steps ran out of time. The process of the run was ended, so the
+  // next process compiles the shader again.
   void ran_out(std::uint32_t steps, Instant now);
   void compiled() { compiled_ = true; }
 
@@ -49,7 +50,7 @@ class StepPlan {
  public:
   struct Bounds {
     double run_seconds = 0;   // The time limit of one run.
-    double task_seconds = 0;  // The limit of all runs of a task but those that compile.
+    double task_seconds = 0;  // The limit of all runs of a task, without those that compile.
   };
   struct Group {
     std::uint32_t first = 0;
@@ -62,8 +63,8 @@ class StepPlan {
 
   // Returns the steps to run next; nullopt if all steps are done or the rest takes too long.
   [[nodiscard]] std::optional<Group> next(Instant now) const;
-  // Records a run of the group. `elapsed` includes the time beside the work itself. Returns false
-  // if the run compiled, and the group must be run again.
+  // Records a run of the group. `seconds` is the time of the work, `elapsed` that of the whole run
+  // with its overhead. Returns false if the run compiled, and the group must be run again.
   [[nodiscard]] bool ran(const Group& group, double seconds, double elapsed);
   // Records that the group ran out of time. Returns false if no smaller group may be tried: the
   // group had one step, or the task's time has ended.

@@ -72,7 +72,7 @@ TEST(StepPlan, AShortTaskIsOneRunOnceItsStepsAreKnown) {
   EXPECT_EQ(device.counts, (std::vector<std::uint32_t>{40}));
 }
 
-// The first half takes nearly all of its time.
+// The first half of the steps takes nearly all of the task's time.
 TEST(StepPlan, TheNextCheckGoesByTheWholeTaskAndNotByItsLastSteps) {
   StepLimit limit;
   Device device = device_of([](std::uint32_t step) { return step < 32 ? 0.16 : 0.001; });

@@ -42,12 +42,13 @@ struct Signed {
 };
 
 struct SubmissionBounds {
-  std::uint64_t input_bytes_max = std::uint64_t{4} << 30;  // Size of all data of one job.
-  // Size of the joined outputs of one job.
+  std::uint64_t input_bytes_max = std::uint64_t{4} << 30;  // Maximum size of all data of one job.
+  // Maximum size of the joined outputs of one job.
   std::uint64_t output_bytes_max = std::uint64_t{1} << 30;
-  // Size of the matrix B of a kernel, which is held in memory while products are checked.
+  // Maximum size of the matrix B of a kernel, which is held in memory while products are checked.
   std::uint64_t operand_bytes_max = std::uint64_t{256} << 20;
-  // Size of the file of an onnx job, of which several copies are in memory while it is checked.
+  // Maximum size of the file of an onnx job, of which several copies are in memory while it is
+  // checked.
   std::uint64_t model_bytes_max = std::uint64_t{128} << 20;
   bool anyone = true;  // A job may ask for "trust": "anyone".
   // Accepts shaders that no device of this machine can check; workers are then the first to compile

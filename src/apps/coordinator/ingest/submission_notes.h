@@ -14,7 +14,7 @@ namespace weft::coordinator {
 struct Checking {
   bool verifier = false;            // The coordinator has a verifier of its own.
   std::size_t known = 0;            // Connected workers that are invited or established.
-  std::uint32_t cost_permille = 0;  // Share of the workers' pay for checks.
+  std::uint32_t cost_permille = 0;  // The part of workers' pay that goes to checks.
 };
 
 [[nodiscard]] std::vector<std::string> submission_notes(const manifest::Manifest& manifest,

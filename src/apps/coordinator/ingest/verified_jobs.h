@@ -31,7 +31,7 @@ struct VerifiedJob {
 
 struct VerifierBounds {
   std::size_t jobs_max = 8;
-  // Data of all jobs together, and states of the job that is checked.
+  // Maximum size of the data of all jobs, together with the states of the job that is checked.
   std::uint64_t bytes_max = std::uint64_t{512} << 20;
   // After a run of a job took too long, no run of the job that is as large or larger begins for
   // this time. Otherwise each of the job's waiting checks would take as long.

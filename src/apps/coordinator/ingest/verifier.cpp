@@ -13,8 +13,8 @@ namespace {
 
 using Urgency = VerifierQueue::Urgency;
 
-// The reason if the queue is full. Another verifier may check the result, or this one later;
-// results of newcomers wait until then.
+// The reason that is given if the queue is full. Another verifier may check the result, or this
+// verifier later; results of newcomers wait until then.
 constexpr std::string_view too_many = "Too many results wait for the verifier.";
 
 Urgency urgency_of(const jobs::VerifyOrder& order) {
@@ -86,7 +86,7 @@ void Verifier::serve(const std::stop_token& stop) {
     lock.unlock();
     if (order) carry_out(*order);
   }
-  runs_.end();  // The runners' process was started on this thread.
+  runs_.end();  // Called on this thread, which started the runners' processes.
 }
 
 void Verifier::carry_out(const VerifierQueue::Order& order) {

@@ -1,4 +1,4 @@
-// Tests of the parts of the coordinator's verifier, each alone: the order of orders, the cutting of
+// Tests of the parts of the coordinator's verifier, each alone: the queue of orders, the cutting of
 // runs, and the record of a machine's devices.
 #include <gtest/gtest.h>
 
@@ -272,7 +272,8 @@ TEST_F(Devices, ATaskOfManyStepsThatTakesTooLongIsLeftAloneForAWhile) {
   EXPECT_EQ(machine_.runs, 3);
 }
 
-// Its runs took 22.8 s, and the pause is for one of 5 s.
+// The pause after a run of 5 s is 200 ms. The runs of this task took 22.8 s, so its pause is
+// longer.
 TEST_F(Devices, WhatTookThemLongerIsLeftAloneForLonger) {
   DeviceRuns runs([this] { return std::make_unique<Runner>(machine_); },
                   std::chrono::milliseconds(200));

@@ -44,14 +44,15 @@ class RunLimit {
  public:
   void ran(std::uint32_t workgroups, double seconds) {
     const double each = std::max(seconds / std::max(workgroups, 1U), 1e-12);
-    // Fixed costs make the time of a workgroup too large in small runs, so a small run may only
-    // lower it.
+    // Fixed costs make the measured time of a workgroup too large in small runs, so a small run may
+    // lower the estimate but not raise it.
     if (workgroups < largest_ && each > each_) return;
     largest_ = std::max(largest_, workgroups);
     each_ = each;
     if (workgroups >= late_) late_ = 0;
   }
-  // No run of as many is begun before `late_until`.
+  // Records a run that exceeded the limit. No run of as many workgroups or more is begun before
+  // `late_until`.
   void ran_out(std::uint32_t workgroups, double seconds, Instant late_until) {
     largest_ = std::max(workgroups / 2, 1U);
     each_ = seconds / largest_;

@@ -1,6 +1,6 @@
 // Turns a welcome worker's message into an event for the core: one function for each kind of
 // message that needs no other state of its session. Session passes on every kind that it does not
-// handle itself, and does not compile if its function is missing.
+// handle itself, and does not compile if the function for a kind is missing.
 //
 // Threading: any.
 #pragma once

@@ -22,8 +22,8 @@ class ChunkFolder {
       : folder_(std::move(folder)), bytes_max_(bytes_max) {}
 
   [[nodiscard]] std::optional<ByteVector> read(const ModelFile& file, std::uint32_t chunk) const;
-  // Fails with unavailable if the disk does not accept the chunk, resource_exhausted if the whole
-  // model is larger than the bound.
+  // Fails with unavailable if the disk does not accept the chunk, and with resource_exhausted if
+  // the whole model is larger than the bound.
   [[nodiscard]] Result<> write(const ModelFile& file, std::uint32_t chunk, ByteSpan bytes) const;
   [[nodiscard]] Result<std::unique_ptr<gguf::Source>> open(const ModelFile& file) const;
   // Returns a descriptor that is open for reading; the caller closes it.

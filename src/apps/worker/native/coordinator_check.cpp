@@ -13,7 +13,7 @@ Result<> check_coordinator(std::string_view url, const Result<net::Response>& in
   }
   const int status = info->status;
   if (status >= 500 || status == 429 || status == 408)
-    return {};  // The coordinator, or a proxy before it, has an error.
+    return {};  // The server or its proxy has an error that may pass.
   if (status >= 300 && status < 400) {
     const auto place = info->headers.find("location");
     return fail(ErrorCode::not_found,

@@ -11,7 +11,7 @@
 namespace weft::worker {
 
 // Fails with not_found, unsupported or unauthenticated, and a message, if waiting cannot help.
-// Succeeds otherwise, also without an answer.
+// Succeeds otherwise, even if the server did not answer.
 [[nodiscard]] Result<> check_coordinator(std::string_view url, const Result<net::Response>& info);
 
 }  // namespace weft::worker

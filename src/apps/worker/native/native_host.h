@@ -16,7 +16,7 @@ namespace weft::worker {
 
 class NativeHost final : public Host {
  public:
-  // `path` is that of the WebSocket.
+  // `path` is the path of the WebSocket.
   explicit NativeHost(net::Client& client, std::string path = "/v1/worker");
   ~NativeHost() override;
 

@@ -1,4 +1,4 @@
-// Behaviour of a worker whose requests the coordinator refuses for now.
+// Tests of a worker whose requests the coordinator refuses for now.
 #include "apps/worker/native/native_host.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,8 @@ class NativeHostTest : public testing::Test {
                  [&](Result<SharedBytes> result) { come.set_value(std::move(result)); });
     });
     auto fetched = come.get_future().get();
-    std::promise<void> gone;  // Destroyed on the client's thread, where the answer may be.
+    // Makes this thread wait until the client's thread has destroyed the blobs and the host.
+    std::promise<void> gone;
     client->post([&] {
       blobs.reset();
       host.reset();
@@ -78,8 +79,8 @@ class NativeHostTest : public testing::Test {
   static inline std::atomic<int> refusals = 0, status = 0, asked = 0;
 };
 
-// A worker loses no task if the rate of its address is used up, by others behind it or in an
-// attack.
+// A worker loses no task if other clients behind its address, or an attack, use up the rate of the
+// address.
 TEST_F(NativeHostTest, ABlobThatIsRefusedForNowIsAskedForAgain) {
   for (const int refusal : {429, 503}) {
     const auto fetched = fetch_refused_once(refusal);

@@ -12,14 +12,14 @@ namespace weft::worker {
 // The addresses to which a worker may connect. Each field is one defence, which a test turns off to
 // show that its attack then succeeds.
 struct PeerAddressRules {
-  bool loopback = false;     // Allows addresses of this machine, if its coordinator is on it.
-  bool special = false;      // Allows addresses of no host and of this link.
+  bool loopback = false;     // Allows loopback; set if the coordinator is on loopback.
+  bool special = false;      // Allows special addresses, such as link-local ones.
   bool any_private = false;  // Allows all private networks.
 };
 
 // True if the worker may connect to `peer`. `own` are the worker's addresses: the address towards
 // its coordinator, and the address that it offers to others. A `peer` in a private network is
-// allowed only if one of them is in that network.
+// allowed only if an address of `own` is in that network.
 [[nodiscard]] bool may_call(const net::Address& peer, std::span<const net::Address> own,
                             const PeerAddressRules& rules);
 

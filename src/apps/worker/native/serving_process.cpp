@@ -83,7 +83,8 @@ ServingProcess::~ServingProcess() {
     if (pid_ > 0) ::kill(pid_, SIGKILL);
   }
   thread_.join();
-  // No event of the process comes after this, because events that were posted before have run.
+  // The client's thread runs this event after all events of the process that were posted earlier,
+  // so that no event of the process follows it.
   std::promise<void> over;
   client_.post([&] {
     ended(child_);
@@ -118,8 +119,8 @@ void ServingProcess::run_children(const std::stop_token& stop) {
   }
 }
 
-// Logs the child's output line by line. It may be a stranger's: log_info() escapes control
-// characters.
+// Logs the child's output line by line. A stranger's model may have made the output, so log_info()
+// escapes control characters.
 void ServingProcess::say_errors(int errors) {
   std::array<char, 4096> buffer;
   for (;;) {
@@ -307,7 +308,8 @@ Result<> ServingProcess::act(const Frame& frame) {
       WEFT_ASSIGN(const std::uint32_t chain, unpack_small(in));
       WEFT_ASSIGN(const std::uint32_t member, unpack_small(in));
       WEFT_ASSIGN(const ByteSpan bytes, in.bytes());
-      // If the link has closed meanwhile, its `closed` event reports that.
+      // A link that has closed reports its end by its `closed` event, so the result of send() is
+      // not needed.
       if (lines_ != nullptr) (void)lines_->send(chain, member, bytes);
       return {};
     }

@@ -85,7 +85,7 @@ class ServingProcess {
   bool condemned_ = false;             // The child is being ended; its frames no longer count.
   std::vector<std::uint32_t> chains_;  // Chains whose links the child has opened.
   std::uint64_t children_ = 0;         // Children started so far; used by thread_.
-  std::string said_;                   // Unfinished last line of its log; used by thread_.
+  std::string said_;                   // Unfinished last line of the child's log; used by thread_.
   std::size_t lines_said_ = 0;         // Lines logged in the current second.
   Instant said_since_{};               // Begin of the current second of lines_said_.
   std::atomic<pid_t> pid_ = 0;

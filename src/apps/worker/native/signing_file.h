@@ -35,8 +35,8 @@ class SigningJournal {
   };
   explicit SigningJournal(std::filesystem::path path,
                           std::size_t entries_max = SignedRoots::entries_usual);
-  // Returns the answer of SigningMemory::admit() for each claim. All fail if the file cannot be
-  // written.
+  // Returns the answer of SigningMemory::admit() for each claim. All claims fail if the file cannot
+  // be written.
   [[nodiscard]] std::vector<Result<>> admit(std::span<const Claim> claims);
   // marks() tells up to which task roots were forgotten, as of the last call. take_marks_changed()
   // is true if they have changed since its last call.
@@ -45,8 +45,8 @@ class SigningJournal {
 
  private:
   class Locked;
-  // Reads the whole file if it was replaced since the last call, else only the records that others
-  // have added.
+  // Reads the whole file if it was replaced since the last call, else only the records that other
+  // processes have added.
   [[nodiscard]] Result<> catch_up(Locked& file);
   [[nodiscard]] Result<> replace();
 

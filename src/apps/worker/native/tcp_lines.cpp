@@ -213,7 +213,7 @@ void TcpLines::on_stranger(const std::shared_ptr<Stranger>& stranger, ByteSpan b
 }
 
 // Checks a caller's hello. A caller may connect before this worker has linked the epoch of the
-// chain: it then waits until that, or until hello_max.
+// chain: it then waits until the worker has done so, but at most hello_max.
 void TcpLines::let_in(const std::shared_ptr<Stranger>& stranger) {
   if (stranger->said.size() < wire::line_hello_bytes) return;
   const auto hello = wire::decode_line_hello(stranger->said);

@@ -51,8 +51,8 @@ int main(int count, char** arguments) {
         Packer().number(1).bytes(ByteVector(32)).number(~0ULL).number(100).take());
   if (what == "lines") say(socket, ServingFrame::lines_open, weft::worker::pack({.chain = 1}));
   if (what == "chunks") {
-    // Writes a chunk after the end of its file, one that is too long, and one of a file of 2^62
-    // bytes.
+    // Writes a chunk after the end of its file, a chunk that is too long, and a chunk of a file of
+    // 2^62 bytes.
     const auto write = [&](std::uint64_t bytes, std::uint64_t chunk_bytes, std::uint64_t chunk,
                            std::size_t size) {
       say(socket, ServingFrame::write_chunk,

@@ -177,7 +177,7 @@ struct Teller {
   void tell(const event::Verdict& what) const {
     if (what.accepted) {
       log_debug("task {} accepted: {:.6f} credits", what.key.task.text(), credits(what.paid));
-      // Logged once, and again after a task whose pay was not held.
+      // If the pay of several tasks in a row is held, the reason is logged for the first task only.
       if (!what.reason.empty() && !was_held) log_info("{}", what.reason);
       was_held = !what.reason.empty();
     } else {
@@ -253,7 +253,7 @@ Result<> check_options(const WorkOptions& options) {
   return {};
 }
 
-// Called on the client's thread. Returns null if links are not wanted, or if the default ones
+// Called on the client's thread. Returns null if links are not wanted, or if the default links
 // cannot be opened.
 Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Client& client) {
   if (options.peer_listen == "none") return nullptr;

@@ -35,14 +35,15 @@ struct WorkOptions {
   // Runs strangers' shaders even if required parts of the confinement are missing.
   bool unsafe_sandbox = false;
   std::filesystem::path cache;  // Folder for models and compiled pipelines.
-  // Where other workers of a chain reach this one: ADDRESS, ADDRESS:PORT, or "none" to relay
-  // everything through the coordinator. Empty: loopback if the coordinator is on loopback, else the
-  // address from which this machine reaches the coordinator.
+  // The address at which other workers of a chain reach this one: ADDRESS, ADDRESS:PORT, or "none"
+  // to relay everything through the coordinator. Empty: loopback if the coordinator is on loopback,
+  // else the address from which this machine reaches the coordinator.
   std::string peer_listen;
   // Checks the key that a coordinator has proven; an error ends the worker. Empty: any key is
   // accepted.
   std::function<Result<>(const PublicKey&)> accept{};
-  // Address for others behind a NAT with a forwarded port; empty: that of peer_listen.
+  // The address that other workers are told if this machine is behind a NAT with a forwarded port;
+  // empty: the address of peer_listen.
   std::string peer_address;
 };
 

@@ -31,7 +31,8 @@ struct Shares {
   exec::Bounds tasks;
   std::uint64_t models = 0;
 };
-// A third is for the running task, up to the general bound of a task; the rest is for models.
+// A third of the memory is for the running task, up to the general bound of a task; the rest is for
+// models.
 Shares share_memory(const Engine::Start& start) {
   const bool gpu = start.device == protocol::DeviceKind::gpu;
   const std::uint64_t all = start.memory_bytes > 0 ? start.memory_bytes

@@ -51,7 +51,7 @@ class Engine {
 
   [[nodiscard]] Async<Result<std::string>> wallet();  // Returns the address of the wallet.
   [[nodiscard]] Async<Result<std::string>> export_wallet();
-  // Returns the new address.
+  // Replaces the wallet and returns the address of the new one.
   [[nodiscard]] Async<Result<std::string>> import_wallet(std::string text);
   // Signs "COORDINATOR METHOD TARGET\nBODY" with the wallet. Returns the headers { client, nonce,
   // time, signature }.

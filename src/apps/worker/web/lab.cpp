@@ -15,7 +15,7 @@
 namespace weft::worker::web {
 namespace {
 
-// The bounds keep a try from exhausting the machine.
+// The bounds keep a manifest from exhausting the machine.
 constexpr exec::Bounds bounds = {.binding_bytes_max = std::uint64_t{256} << 20,
                                  .bytes_max = std::uint64_t{1} << 30};
 

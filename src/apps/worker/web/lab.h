@@ -30,7 +30,7 @@ class Lab {
   [[nodiscard]] Async<Result<std::string>> open();
   // Returns all messages of the browser's compiler: { messages: [{ kind, line, column, text }] }.
   [[nodiscard]] Async<Result<std::string>> compile(std::string wgsl);
-  // Returns {} if the manifest keeps the format's rules, fits this device and its pipelines
+  // Returns {} if the manifest keeps the format's rules and fits this device, and if its pipelines
   // compile. Runs nothing.
   [[nodiscard]] Async<Result<std::string>> check(std::string manifest);
   // Runs all tasks in order and joins the outputs. Returns { name, outputs: [{ name, type, shape

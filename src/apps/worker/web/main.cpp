@@ -1,4 +1,4 @@
-// The module's entry points, which api_web.js calls: one Engine, and calls with later answers.
+// The module's entry points, which api_web.js calls: one Engine, and calls that are answered later.
 #include <algorithm>
 #include <cmath>
 #include <string>

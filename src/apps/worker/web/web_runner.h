@@ -1,6 +1,6 @@
 // Runs tasks on the Worker's own GPU device, or built-in kernels on the CPU. A lost GPU device is
-// replaced: the running task ends with device_lost, and a task that arrives meanwhile waits for the
-// new device.
+// replaced: the running task ends with device_lost, and a task that arrives during the replacement
+// waits for the new device.
 //
 // Threading: the Worker's one thread. Lifetime: destroyed only while nothing runs (idle()). A
 // dispatch cannot be interrupted in a browser, so a cancelled task runs to its end and its output

@@ -149,7 +149,8 @@ Async<Result<std::unique_ptr<llm::Encoder>>> WebServingHost::create_encoder(
 }
 
 Async<> WebServingHost::layer_turn() {
-  constexpr Duration layer_max = std::chrono::seconds(2);  // Time beyond this was not work.
+  // The maximum time that counts as work of one layer.
+  constexpr Duration layer_max = std::chrono::seconds(2);
   const Duration worked = std::min(now() - layer_begun_, layer_max);
   co_await turn();
   if (share_ < 1)

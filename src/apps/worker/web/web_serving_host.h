@@ -18,7 +18,7 @@ class WebServingHost final : public ServingHost {
   WebServingHost(std::string origin, bool gpu) : host_(std::move(origin), "/v1/serve"), gpu_(gpu) {}
   ~WebServingHost() override;
 
-  // Sets the share of the time for the engines that it made.
+  // Sets the share of the time for the engines that this host made.
   void throttle(double share) { share_ = share; }
 
   void connect(SocketEvents events) override { host_.connect(std::move(events)); }
@@ -55,7 +55,8 @@ class WebServingHost final : public ServingHost {
 
  private:
   [[nodiscard]] Async<Result<>> open_device();
-  // Lets the event loop run, and rests for the work since the last call.
+  // Lets the event loop run, and then rests in proportion to the work since the last call, so that
+  // the engine keeps its share of the time.
   [[nodiscard]] Async<> layer_turn();
 
   WebHost host_;

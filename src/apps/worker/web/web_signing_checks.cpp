@@ -92,7 +92,7 @@ Async<> check_first_format() {
   expect(co_await admit(6, 0, 1), "and a later job");
 }
 
-// A job of many tasks is forgotten before one of few.
+// The roots of a job of many tasks are forgotten before those of a job of few tasks.
 Async<> check_jobs() {
   WebSigning memory(64);
   const auto admit = [&](std::uint8_t coordinator, std::uint8_t job, std::uint32_t index,
