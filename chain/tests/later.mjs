@@ -216,7 +216,7 @@ export function liveLater(w) {
   assert.equal(w.state.epochs[2].state, 3);
   assert.equal(w.state.last_amount, w.tree1.root.sum, 'the totals are those of the final root');
   assert.ok(w.amount(w.tokens('carol')) > stranger, 'the evidence is paid');
-  // If no account shows it, the root is final after its window, and takes dave's amount.
+  // If no account shows this evidence, the root is final after its window, and takes dave's amount.
   w.at('taken');
   w.vm.warp(day / 2n);
   run(call('finalise', { ...w.keys, bond_to: w.tokens('poster') }, { slot: 2 }));
