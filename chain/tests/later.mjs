@@ -196,8 +196,8 @@ export function liveLater(w) {
   play('prove_sum');
 
   // A root takes amounts that a final root gave from their owners, while its total stays the same.
-  // All unclaimed amounts are at risk: if it became final, it would pay the thief what bob and dave
-  // have earned. Any account can show this, without a signature of the coordinator.
+  // All unclaimed amounts are at risk: if such a root became final, it would pay the thief what bob
+  // and dave have earned. Any account can show this loss, without a signature of the coordinator.
   const take = (rows) => {
     w.at('claimed');
     w.vm.setTime(start + 2n * day);

@@ -23,7 +23,7 @@ class CoordinatorProcess {
   ~CoordinatorProcess() { kill(); }
 
   // Starts the coordinator on a free port of the history's own address, so that histories that run
-  // at once never reach each other's coordinators. It answers a moment later.
+  // at once never reach each other's coordinators. The coordinator answers a moment later.
   void start();
   // Returns how the process ended; empty if it still runs.
   [[nodiscard]] std::string end();

@@ -12,7 +12,7 @@ namespace weft::protocol {
 struct HeldTask {
   TaskId task{};
   std::uint32_t attempt = 0;
-  Hash proof{};  // In Resume: the proof of the lease, without which it is not resumed.
+  Hash proof{};  // In Resume: the proof of the lease; no lease is resumed without its proof.
 };
 struct Resume {
   std::vector<HeldTask> held{};

@@ -33,8 +33,8 @@
 
 namespace weft::protocol::serving {
 
-// These messages have a version of their own, in which all frames are written. It is raised by each
-// change of serving_fields.h but a new optional field. It stayed at 7 when the other messages
+// The version of these messages, in which all frames are written. Every change of serving_fields.h
+// raises this version, except a new optional field. The version stayed at 7 when the other messages
 // became version 8 (hello.h), so that sides with either version serve together.
 inline constexpr std::uint32_t serving_version = 7;
 

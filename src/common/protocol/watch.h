@@ -143,7 +143,7 @@ struct Delta {
   }
 };
 
-// The message of a watcher: it has processed everything up to this sequence.
+// The message of a watcher: the watcher has processed everything up to this sequence.
 struct Seen {
   std::string type = "seen";
   std::uint64_t sequence = 0;

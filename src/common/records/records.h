@@ -17,7 +17,7 @@
 
 namespace weft::store {
 
-// The state of a job. corrected: it was done, and results that turned out to be wrong were
+// The state of a job. corrected: the job was done, and results that turned out to be wrong were
 // replaced.
 enum class JobState : std::uint8_t {
   running = 0,
@@ -149,9 +149,9 @@ struct Receipt {
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };
 
-// Two receipts of one device that contradict each other: it has signed two results of one task and
-// attempt. The row contains everything that proves it, whatever happens to the task, its blobs and
-// its other receipts.
+// Two receipts of one device that contradict each other: the device has signed two results of one
+// task and attempt. The row contains everything that proves this, whatever happens to the task, its
+// blobs and its other receipts.
 struct Evidence {
   struct Signed {
     Hash root;             // The root of the result.
@@ -311,8 +311,8 @@ struct HeldPay {
   OwnerId owner;  // The worker's owner.
   MicroCredits free = 0;
   MicroCredits granted = 0;
-  // True if the pay was lost by a conviction: it goes to the client if the task turns out to be
-  // wrong.
+  // True if the pay was lost by a conviction: the pay goes to the client if the task turns out to
+  // be wrong.
   bool lost = false;
   friend bool operator==(const HeldPay&, const HeldPay&) = default;
 };

@@ -73,7 +73,7 @@ class StateAnswers {
   const WorkSession& session_;
   const std::size_t results_max_;
   std::map<TaskKey, std::shared_ptr<const StepTrace>> traces_;
-  // In the order of the requests. States are stored for the first answer.
+  // The open answers, in the order of their requests. States are stored for the first answer.
   std::deque<Answer> answers_;
   std::map<TaskKey, protocol::States> unsent_;  // Complete answers that wait for a connection.
   bool uploading_ = false;
