@@ -10,8 +10,8 @@ import { link } from './linker/link.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const compiler = 'clang++-21';
-// -mcpu=v2, because the machine sign-extends 32-bit sums, for which v3 and later assume zeros; a
-// test runs that case.
+// -mcpu=v2, because the machine sign-extends 32-bit sums, while code for v3 and later expects zeros
+// in the upper 32 bits; a test runs that case.
 export const flags = ['-target', 'bpf', '-mcpu=v2', '-std=c++23', '-O2', '-ffreestanding', '-fno-exceptions', '-fno-rtti', '-fno-threadsafe-statics',
   '-fno-jump-tables', '-fno-stack-protector', '-mllvm', '-bpf-stack-size=4096', '-Wall', '-Wextra', '-Werror', '-Wno-unused-const-variable', '-Wno-unused-function'];
 

@@ -5,7 +5,7 @@
 // Fields are little-endian and are stored one after the other. 'key' is 32 bytes. A number after
 // the type repeats the field. An account of an instruction is [name, flags, kind, attributes].
 // Flags: s signer, w writable. Kinds:
-//   (name of an account)  an account of the program; its owner, size and kind are checked, and that it belongs to the config
+//   (name of an account)  an account of the program; its owner, size, kind and config are checked
 //   new                   an address that the program makes in this instruction (or that may exist already, if the entry says so)
 //   token                 a token account of the config's mint, of either owner
 //   vault, stake_vault, treasury, mint, poster, coordinator, guardian ...  the key that the config names

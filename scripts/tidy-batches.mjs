@@ -30,7 +30,7 @@ const program = 'clang-tidy-21';
 // take much longer.
 const rowsMax = 6;
 
-// --- The choice of what is read.
+// --- The choice of the sources and their batches.
 
 // The words of a command of compile_commands.json, which quotes with backslashes and double quotes.
 function words(command) {
@@ -95,7 +95,7 @@ function batches() {
   return [...parts.values()].flat();
 }
 
-// --- Whether it has to be run.
+// --- The stamps of clean batches.
 
 const hashes = new Map();
 function hashOf(file) {

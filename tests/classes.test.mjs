@@ -1,4 +1,5 @@
-// scripts/measure-classes --check: a class with more than 25 methods or 400 lines gives a reason, or stands on the list of those to be split.
+// scripts/measure-classes --check: a class with more than 25 methods or 400 lines gives a reason,
+// or is on the list of classes to split.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';

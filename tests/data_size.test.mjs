@@ -1,4 +1,5 @@
-// scripts/check-data: tests/data stays small, and the check names the largest files of a folder that is not.
+// scripts/check-data: tests/data stays small, and if it is too large the check names its largest
+// files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
-// scripts/tidy passes over what has not changed since it was clean, and over nothing else: each thing that a result depends on makes
-// its batch run again.
+// scripts/tidy skips batches that have not changed since they were clean, and no others: a change
+// of anything that a result depends on makes the batch run again.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -37,7 +37,8 @@ function tree(t, sources, flags = '') {
   for (const [name, text] of Object.entries(sources)) write(name, text);
   compile(flags);
   const run = (environment = {}) => {
-    // The clock of a file system is coarser than a run is short: a file must be older than the run that reads it.
+    // The clock of a file system is coarser than a run is short: a file must be older than the run
+    // that reads the file.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     const { status, stdout, stderr } = spawnSync(process.execPath, [script], {
       encoding: 'utf8',
@@ -77,7 +78,8 @@ test('a changed header makes its batch run again, until it is clean', (t) => {
 });
 
 test('so do a source, the checks, the flags, and a header that comes in the place of another', (t) => {
-  const { write, compile, run } = cleanTree(t, one, '-DA -Werror --param=ggc-min-heapsize=800000'); // GCC's alone.
+  // Only GCC has --param.
+  const { write, compile, run } = cleanTree(t, one, '-DA -Werror --param=ggc-min-heapsize=800000');
 
   write('src/part/a.cpp', `${one['src/part/a.cpp']}// More.\n`);
   assert.deepEqual([run().read, run().read], [1, 0], 'a source');

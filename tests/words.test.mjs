@@ -1,4 +1,5 @@
-// scripts/check-words finds banned words wherever they stand, and its allow-list can neither rot nor hide a second word.
+// scripts/check-words finds banned words in every kind of text. An entry of its allow-list that
+// allows nothing is an error, and no entry hides a second word.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';

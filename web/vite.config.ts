@@ -9,7 +9,8 @@ export default defineConfig({
   plugins: [react(), tailwindcss()],
   build: {
     target: 'es2023',
-    // No data: addresses and no inline script: the page lives under `default-src 'self'`.
+    // The bundle has no data: addresses and no inline script, because the page's policy is
+    // `default-src 'self'`.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -93,7 +93,7 @@ struct Make {
   const Account* made;
   u64 size;
   const Slice* seeds;
-  u64 seed_count;  // Including the bump.
+  u64 seed_count;  // The seeds, including the bump.
   const Key* owner;
 };
 FAR u64 make(const Make& m) {

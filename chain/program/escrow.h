@@ -1,5 +1,5 @@
-// Deposits of clients: what vouchers charge of them, and their withdrawal. With the coordinator's
-// signature a withdrawal is immediate, without it there is a time-out.
+// Deposits of clients: charges by vouchers, and withdrawals. A withdrawal with the coordinator's
+// signature is immediate; without the signature there is a time-out.
 #pragma once
 
 #include "signature.h"

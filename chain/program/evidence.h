@@ -137,8 +137,8 @@ FAR u64 prove_missing(Context& c) {
   return void_root(config_account, epoch, {&c.a[mint], &c.a[stake_vault], &c.a[bounty_to]});
 }
 
-// True if the owner has less than before, is at another index (at which nothing counts as claimed),
-// or is missing.
+// True if the owner has less than in `before`, is at another index (at which nothing counts as
+// claimed), or is missing.
 FAR bool shows_loss(const Shown& before, const Account& left, const Account& right, u64 depth) {
   const Shown& now = left.as<Shown>();
   if (now.filled && same(now.owner, before.owner))

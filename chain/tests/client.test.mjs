@@ -59,8 +59,8 @@ test('1,000 random messages, legacy and version 0, have the bytes that @solana/k
     let message = kit.createTransactionMessage({ version });
     message = kit.setTransactionMessageFeePayer(text(payer), message);
     message = kit.setTransactionMessageLifetimeUsingBlockhash({ blockhash, lastValidBlockHeight: 1n }, message);
-    // An account that one instruction signs with and another one looks up stays a key of the
-    // message, because the runtime requires it.
+    // An account that signs in one instruction, and that another instruction takes from a lookup
+    // table, stays a key of the message, because the runtime requires it.
     const signing = new Set(instructions.flatMap(({ accounts }) => accounts.filter(({ role }) => role & 2).map(({ address }) => address)));
     const usable = Object.fromEntries(Object.entries(tables).map(([table, keys]) => [table, keys.map((one) => (signing.has(one) ? text(6_999) : one))]));
     message = kit.appendTransactionMessageInstructions(instructions, message);

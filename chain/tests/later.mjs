@@ -196,8 +196,8 @@ export function liveLater(w) {
   play('prove_sum');
 
   // A root takes amounts that a final root gave from their owners, while its total stays the same.
-  // All unclaimed amounts are at risk: if it became final, it would pay the thief what bob and dave
-  // have earned. Any account can show this, without a signature of the coordinator.
+  // All unclaimed amounts are at risk: if such a root became final, it would pay the thief what bob
+  // and dave have earned. Any account can show this loss, without a signature of the coordinator.
   const take = (rows) => {
     w.at('claimed');
     w.vm.setTime(start + 2n * day);
@@ -216,7 +216,7 @@ export function liveLater(w) {
   assert.equal(w.state.epochs[2].state, 3);
   assert.equal(w.state.last_amount, w.tree1.root.sum, 'the totals are those of the final root');
   assert.ok(w.amount(w.tokens('carol')) > stranger, 'the evidence is paid');
-  // If no account shows it, the root is final after its window, and takes dave's amount.
+  // If no account shows this evidence, the root is final after its window, and takes dave's amount.
   w.at('taken');
   w.vm.warp(day / 2n);
   run(call('finalise', { ...w.keys, bond_to: w.tokens('poster') }, { slot: 2 }));

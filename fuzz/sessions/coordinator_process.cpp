@@ -118,7 +118,7 @@ int serve(const Endpoint& at, const std::filesystem::path& data, std::uint64_t s
       make_text_reader);
   if (!running) {
     log_error("{}", running.error().message);
-    // 75 if another process got the port between its choice and its use.
+    // The exit code is 75 if another process got the port between its choice and its use.
     return running.error().code == ErrorCode::unavailable ? 75 : 1;
   }
   int signal = 0;

@@ -23,11 +23,12 @@ class CoordinatorProcess {
   ~CoordinatorProcess() { kill(); }
 
   // Starts the coordinator on a free port of the history's own address, so that histories that run
-  // at once never reach each other's coordinators. It answers a moment later.
+  // at once never reach each other's coordinators. The coordinator answers a moment later.
   void start();
-  // Empty if the process still runs; otherwise how it ended.
+  // Returns how the process ended; empty if it still runs.
   [[nodiscard]] std::string end();
-  // Ends the coordinator in order. Empty, or what was wrong with its end (also a leak).
+  // Ends the coordinator in order. Returns the error of its end, such as a leak; empty if there is
+  // no error.
   [[nodiscard]] std::string stop();
   void kill();
   [[nodiscard]] const Endpoint& at() const { return at_; }

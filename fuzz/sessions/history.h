@@ -11,7 +11,7 @@ namespace weft::sessions {
 struct Outcome {
   std::size_t events = 0;
   std::size_t restarts = 0;
-  std::size_t plain_jobs = 0;                 // Jobs of an honest client, at the end.
+  std::size_t plain_jobs = 0;                 // Jobs that an honest client submits at the end.
   std::map<std::string, std::size_t> counts;  // Counted events by name (World::counts).
   std::string trouble;                        // The first failure; empty: the history passed.
 };

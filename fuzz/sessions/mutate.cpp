@@ -86,7 +86,7 @@ void change_value(std::string& text, Random& random) {
       text.replace(from, past - from, other);
       break;
     }
-    case 3:  // Doubled, as in a list or with its comma.
+    case 3:  // The value is doubled, with a comma between.
       text.insert(past, "," + text.substr(from, past - from));
       break;
     case 4:

@@ -52,8 +52,8 @@ Counts read_state(const fs::path& file, std::uint64_t seed) {
   return out;
 }
 
-// Writes a file beside it and renames that, so that a run that is ended at any moment leaves a
-// whole file.
+// Writes another file and renames it, so that the state is whole even if this run is ended while it
+// writes.
 void write_state(const fs::path& file, const Counts& counts) {
   if (file.empty()) return;
   const fs::path beside = file.string() + ".new";

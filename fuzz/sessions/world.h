@@ -1,5 +1,5 @@
-// The shared state of the parties of one history: the coordinator, the parties, what the
-// coordinator has acknowledged, and the requests under way.
+// The shared state of the parties of one history: the coordinator, the parties, the objects that
+// the coordinator has acknowledged, and the requests under way.
 //
 // Threading: one thread; pump() advances all connections.
 #pragma once
@@ -30,11 +30,11 @@ using Nonce = std::array<std::uint8_t, 16>;
 struct KnownJob {
   std::string id;
   std::string link;
-  std::size_t client = 0;  // clients.size() is the plain client.
+  std::size_t client = 0;  // Index of the client; clients.size(): the plain client.
   Nonce nonce{};
   std::string text;                                    // The manifest as it was sent.
   std::shared_ptr<const manifest::Manifest> manifest;  // Missing if the fuzzer does not read it.
-  bool cancelled = false;                              // The coordinator has acknowledged it.
+  bool cancelled = false;                              // Its cancellation was acknowledged.
 };
 
 struct KnownModel {
@@ -47,8 +47,8 @@ class World {
   World(std::uint64_t seed, std::filesystem::path data);
 
   using Answered = std::function<void(const std::optional<HttpAnswer>&)>;
-  // Sends a request from the client's address. `answered` gets nothing if the connection ends
-  // first.
+  // Sends a request from the client's address. `answered` is called without an answer if the
+  // connection ends first.
   void ask(HttpRequest request, Answered answered, std::uint32_t source);
   // Sends the text of a request unchanged.
   void ask_text(std::string text, Answered answered, std::uint32_t source);

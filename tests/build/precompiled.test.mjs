@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 
-// A project with one header, precompiled, and one source; `comment` stands in the header. `settings` are CMake's.
+// Makes and builds a project with one precompiled header and one source. The header contains
+// `comment`; `settings` are options for CMake.
 function checkout(folder, name, comment, ...settings) {
   const write = (file, text) => {
     fs.mkdirSync(path.dirname(path.join(folder, name, file)), { recursive: true });
@@ -69,7 +70,8 @@ test('an entry of the cache that was written without regard to comments is not f
     `cmake;-E;env;CCACHE_BASEDIR=${path.join(folder, name)};CCACHE_NOHASHDIR=yes;CCACHE_SLOPPINESS=${sloppiness};ccache`;
   const careless = (name, comment) => checkout(folder, name, comment, `-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher(name)}`);
   assert.equal(careless('a', 'Some words.').status, 0);
-  const mixed = careless('b', 'Other words.');  // Its entry in the cache leads to the header of `a`.
+  // The entry that the cache finds leads to the header of `a`.
+  const mixed = careless('b', 'Other words.');
   assert.match(mixed.text, /multiple definition of .*ErrorCode/);
   fs.rmSync(path.join(folder, 'b'), { recursive: true });
   const built = checkout(folder, 'b', 'Other words.');

@@ -14,7 +14,8 @@ function listed(part) {
   return text.trim().split('\n');
 }
 
-// Files of the repository that a build folder's targets were made from, by ninja's graph and by the compilers' own lists.
+// The files of the repository from which a build folder's targets were made, by ninja's graph and
+// by the compilers' own lists.
 function compiled(preset, targets) {
   const folder = path.join(root, 'build', preset);
   const run = (...args) => execFileSync('ninja', ['-C', folder, ...args], { encoding: 'utf8', maxBuffer: 1 << 28 });
@@ -58,7 +59,8 @@ test('every source of the WebAssembly is watched', () => {
   assert.deepEqual(unlisted(files, listed('web')), []);
 });
 
-// What the on-chain program includes, by the compiler's own list; the scripts that build it lie in the same folder.
+// The files that the on-chain program includes, by the compiler's own list. The scripts that build
+// the program are in the same folder.
 test('every source of the on-chain program is watched', () => {
   const folder = path.join(root, 'chain/program');
   const list = execFileSync('clang++-21', ['-target', 'bpf', '-std=c++23', '-M', 'program.cpp'], { cwd: folder, encoding: 'utf8' });
@@ -67,7 +69,8 @@ test('every source of the on-chain program is watched', () => {
   assert.deepEqual(unlisted(files, listed('chain')), []);
 });
 
-// What the page imports, followed from its entry; a folder's own tests are no part of the page.
+// The files that the page imports, followed from its entry. The tests in a folder are no part of
+// the page.
 test('every source of the page is watched', () => {
   const open = ['web/index.html', 'web/vite.config.ts', 'web/package.json', 'web/tsconfig.json'].map((file) => path.join(root, file));
   for (const folder of ['web/src', 'web/packages/llm', 'web/scripts', 'web/public'])

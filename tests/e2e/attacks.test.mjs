@@ -7,7 +7,7 @@ import { run, scratch } from './lib.mjs';
 
 async function attacks(t, ...args) {
   const { code, stdout, stderr } = await run(['bench', 'attacks', '--tasks', '75', '--simulations', '5', '--json', ...args], { env: { TMPDIR: scratch(t) } });
-  // 1: a price or an order differs, because there are too few tasks to show it.
+  // Exit code 1: a price or an order differs, because there are too few tasks to show it.
   assert.ok(code === 0 || code === 1, stderr);
   return JSON.parse(stdout);
 }

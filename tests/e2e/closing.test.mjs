@@ -1,6 +1,6 @@
 // A client may ask for the end of its connection with the answer, and may use HTTP/1.0. It still
 // gets streamed answers whole, and the connection ends after them. The tests use raw sockets,
-// because no library sends exactly this.
+// because no library sends exactly these requests.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Checks of every page: it is accessible, at two sizes.
+// Code for the checks of every page: its accessibility, at two sizes.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';

@@ -29,8 +29,8 @@ test('the price that weft quote shows is the price that is charged', { timeout: 
   const first = await submit('--quoted', unknown.quote);
   assert.equal(first.code, 0, first.stderr);
 
-  // The canary's time of such short work varies. The price is the quoted one or less, or the job
-  // says why it is not.
+  // The canary's time of such short work varies. The price is at most the quoted one, or the job
+  // gives the reason why it is higher.
   const known = await quote();
   assert.ok(known.price > 0 && known.price_per_task * 8 === known.price, JSON.stringify(known));
   const asked = await run(['submit', file, ...at, '--quote']);

@@ -73,7 +73,8 @@ test('the verifier computes drawn groups of steps from the states of an honest w
 test('a worker that leaves steps out is refused, and the honest one that comes after it is paid', { timeout: 300_000, skip }, async (t) => {
   const honest = await wallet(t), cheat = await wallet(t);
   const network = await knowing(t, [honest, cheat]);
-  // Four of eight groups are drawn, and five are wrong: one of them is drawn.
+  // Four of eight groups are drawn, and five groups are wrong, so at least one wrong group is
+  // drawn.
   const liar = new Program(t, process.execPath, [modified, network.url, cheat, '1', '2', '3', '4', '5']);
   await liar.says(/joined/);
   const submitted = submit(t, network.url);

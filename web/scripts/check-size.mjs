@@ -1,5 +1,5 @@
-// The first page, as a browser fetches it before any click, its small Worker included: under 150 KB compressed. The engine
-// comes after the click.
+// Checks that the files of the first page, which a browser fetches before any click (its small
+// Worker included), are under 150 KB compressed. The engine is fetched after the click.
 import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
@@ -24,7 +24,8 @@ function firstPage() {
 let sum = 0;
 for (const name of firstPage()) {
   const bytes = fs.readFileSync(path.join(dist, name));
-  const sent = name.endsWith('.woff2') ? bytes.length : zlib.gzipSync(bytes, { level: 6 }).length;  // As the coordinator sends it.
+  // The size that the coordinator sends.
+  const sent = name.endsWith('.woff2') ? bytes.length : zlib.gzipSync(bytes, { level: 6 }).length;
   sum += sent;
   console.log(`${String(sent).padStart(8)}  ${name}`);
 }

@@ -1,5 +1,6 @@
-// The engine is built by CMake's preset `web`, the page by Vite; the coordinator serves both from web/dist. Without a built
-// engine the page still works as far as it can, and says what is missing.
+// Copies the engine, which CMake's preset `web` builds, to web/dist, where Vite puts the page. The
+// coordinator serves both from there. Without the engine the page still works as far as it can, and
+// says that the engine is missing.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

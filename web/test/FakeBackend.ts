@@ -1,4 +1,4 @@
-// Stands where a model stands: says what a test tells it to, a piece at a time, and remembers what it was asked.
+// A fake model: it writes the text that a test gives it, piece by piece, and records its requests.
 import type { AnswerEnd, AnswerOptions, ChatBackend, ChatMessage, Thought } from '../src/features/chat/backend';
 
 export const whole: AnswerEnd = { stop: 'eos', tokens: 5, firstMs: 120, restMs: 100 };

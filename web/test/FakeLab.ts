@@ -1,4 +1,4 @@
-// Stands where the playground's Worker stands: answers each call as a test says, and remembers what was asked.
+// A fake of the playground's Worker: it answers each call as a test says, and records the calls.
 import type { LabPort } from '../src/engine/lab';
 import type { FromLab, LabCalls, LabMethod, ToLab } from '../src/engine/labMessages';
 

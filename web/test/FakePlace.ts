@@ -1,4 +1,4 @@
-// A tab that a test hides, a battery that it plugs in, and a storage of its own.
+// A fake tab, battery and storage: a test hides the tab and plugs the battery in.
 import type { Battery, Place } from '../src/engine/throttle';
 
 export class FakeBattery extends EventTarget implements Battery {

@@ -1,4 +1,4 @@
-// Whole documents of the HTTP interface, so that a test names only what it is about.
+// Whole documents of the HTTP interface, so that a test states only the members that it is about.
 import type { Job, Worker } from '../src/features/network/api';
 import type { GpuCounters } from '../src/engine/gpuCounters';
 

@@ -2,5 +2,5 @@ import { cleanup, configure } from '@testing-library/react';
 import { afterEach } from 'vitest';
 
 afterEach(cleanup);
-// A machine that builds at the same time is slow; nothing here is timed.
+// Waits are long, because a machine that also builds is slow; no test measures a time.
 configure({ asyncUtilTimeout: 20_000 });

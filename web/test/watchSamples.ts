@@ -1,4 +1,4 @@
-// Messages of /v1/watch, so that a test names only what it is about.
+// Messages of /v1/watch, so that a test states only the members that it is about.
 import type { WatchedJob } from '../src/features/dashboard/tasks';
 import type { Delta, Snapshot } from '../src/wire/watch';
 

@@ -51,8 +51,8 @@ class Model {
 
   // Starts to answer the call: the page gets a piece for every token and then the whole answer.
   void generate(std::uint32_t call, llm::Request request);
-  // Cancels a call within one token; it is answered as cancelled. A call that is already answered
-  // is not changed.
+  // Cancels a call within one token; the call is answered as cancelled. A call that is already
+  // answered is not changed.
   void cancel(std::uint32_t call);
   // Frees the GPU's memory. Calls that are not answered yet fail with device_lost.
   void release();

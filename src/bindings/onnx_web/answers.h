@@ -12,7 +12,8 @@ namespace weft::onnx_web {
 
 struct ModelInfo {
   const onnx::Graph& graph;
-  std::vector<std::optional<onnx::Tensor>> outputs;  // The facts that are known before a run.
+  // The types and shapes that are known before a run.
+  std::vector<std::optional<onnx::Tensor>> outputs;
   std::string name;
   bool gpu = false;
   std::string device;

@@ -47,8 +47,9 @@ class Model {
   // The buffer that a run reads for an input with {"gpu": true}. Fails with unsupported if the
   // model runs on the processor.
   [[nodiscard]] Result<const gpu::Buffer*> input_buffer(std::string_view name);
-  // Runs a detector and returns only its boxes; on a GPU the outputs stay there. `json` and `data`
-  // are as for run(), and so are the errors; `options` is the JSON that boxes() takes.
+  // Runs a detector and returns only its boxes; on a GPU the outputs stay on the GPU. The lifetimes
+  // of `json` and `data` and the errors are those of run(); `options` is the JSON that boxes()
+  // takes.
   [[nodiscard]] Async<Result<std::string>> detect(std::string json, ByteSpan data,
                                                   std::string options);
   // Returns the boxes in the outputs of the latest run() of a detector.
@@ -67,7 +68,7 @@ class Model {
   std::string no_gpu_;
   std::unique_ptr<onnx::GpuModel> on_gpu_;
   std::unique_ptr<onnx::GpuDetector> detector_;  // Created by the first detect().
-  onnx::Graph graph_;                            // Has no constants' bytes on a GPU.
+  onnx::Graph graph_;                            // On a GPU it lacks the bytes of constants.
   std::vector<std::optional<onnx::Tensor>> known_outputs_;
   std::vector<gpu::Buffer> buffers_;  // One buffer for each input, created when it is needed.
   std::vector<onnx::Tensor> outputs_;

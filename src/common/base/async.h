@@ -7,7 +7,8 @@
 //   Result<Bytes> bytes = co_await load("a");
 //
 // start() runs an Async<void> that is not awaited. Pending<T> passes a value from a callback to a
-// coroutine. Threading: none of this locks. A coroutine runs on the thread that resumes it.
+// coroutine. Threading: these types and functions take no locks. A coroutine runs on the thread
+// that resumes it.
 #pragma once
 
 #include <coroutine>

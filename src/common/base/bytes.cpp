@@ -88,7 +88,7 @@ std::string to_base58(ByteSpan bytes) {
     while (first < limbs.size() && limbs[first] == 0) ++first;
   }
   while (!reversed.empty() && reversed.back() == base58_digits[0])
-    reversed.pop_back();  // Zeros that filled up the last group.
+    reversed.pop_back();  // Drops the zeros that pad the last group.
   return std::string(zeros, base58_digits[0]) + std::string(reversed.rbegin(), reversed.rend());
 }
 

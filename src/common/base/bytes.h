@@ -35,12 +35,12 @@ template <class T>
 [[nodiscard]] std::string to_hex(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_hex(std::string_view text);
 
-// Bitcoin's alphabet, as Solana uses it. from_base58 refuses more than 128 characters, because its
-// time is quadratic.
+// Base58 with Bitcoin's alphabet, as Solana uses it. from_base58 refuses more than 128 characters,
+// because its time is quadratic.
 [[nodiscard]] std::string to_base58(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_base58(std::string_view text);
 
-// RFC 4648 section 4, padded; from_base64 refuses anything else.
+// Base64 of RFC 4648, section 4, padded; from_base64 refuses any other text.
 [[nodiscard]] std::string to_base64(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_base64(std::string_view text);
 

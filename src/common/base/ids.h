@@ -56,7 +56,8 @@ struct std::hash<weft::FixedBytes<n>> {
   std::size_t operator()(const weft::FixedBytes<n>& value) const noexcept {
     std::size_t word = 0;
     std::memcpy(&word, value.bytes.data(),
-                // Any 8 bytes will do: hashes, keys and random ids are evenly distributed.
+                // Any 8 bytes serve as the hash: hashes, keys and random ids are evenly
+                // distributed.
                 sizeof word);
     return word;
   }

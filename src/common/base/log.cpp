@@ -15,7 +15,8 @@ namespace {
 std::atomic<LogLevel> level_min{LogLevel::info};
 std::atomic<bool> escapes{true};
 
-// The text for a line, without control characters of other parties' text.
+// The text of a line of the log, with its control characters made visible unless
+// set_log_escapes(false) was called.
 std::string without_controls(std::string_view text) {
   return escapes.load(std::memory_order_relaxed) ? visible_text(text) : std::string(text);
 }

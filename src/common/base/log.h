@@ -11,7 +11,7 @@ namespace weft {
 
 enum class LogLevel { debug, info, warning, error };
 
-// Lines below this level are dropped; info at the start.
+// Sets the least level: lines below it are dropped. The level is info until this is called.
 void set_log_level(LogLevel level);
 [[nodiscard]] LogLevel log_level();
 // Writes one line, which lines of other threads never interrupt. Thread-safe.

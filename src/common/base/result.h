@@ -19,7 +19,7 @@ namespace weft {
 enum class ErrorCode : std::uint8_t {
   invalid_argument,    // The input is wrong and would fail again.
   not_found,           // The thing that the caller names does not exist.
-  already_exists,      // Exactly this was done before.
+  already_exists,      // The thing exists already, or the action was done already.
   unauthenticated,     // The proof of the caller's identity is missing or wrong.
   permission_denied,   // The caller is known but not allowed to do this.
   insufficient_funds,  // The account does not have enough credits.
@@ -27,7 +27,7 @@ enum class ErrorCode : std::uint8_t {
   out_of_memory,       // Host or GPU memory is exhausted.
   deadline_exceeded,   // The operation took longer than its time limit.
   cancelled,           // The caller or an operator asked to stop.
-  unavailable,         // Try again later, perhaps elsewhere: no connection, no GPU.
+  unavailable,         // No connection or no GPU now: try again later or elsewhere.
   device_lost,         // The GPU device went away; make a new one.
   data_loss,           // Stored bytes differ from the bytes that were written.
   unsupported,         // This build or this device cannot do the operation.

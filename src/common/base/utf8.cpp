@@ -107,7 +107,7 @@ std::string replace_invalid(std::string_view text, std::size_t bytes_max) {
 
 std::string_view clip(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
-  // A character that the bound cuts begins at most three bytes before it.
+  // A character that is cut at bytes_max begins at most three bytes before bytes_max.
   for (std::size_t at = bytes_max - std::min<std::size_t>(3, bytes_max); at < bytes_max;) {
     const Decoded decoded = decode(text, at);
     if (decoded.valid && at + decoded.bytes > bytes_max) return text.substr(0, at);

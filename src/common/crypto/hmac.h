@@ -14,7 +14,8 @@ namespace weft::crypto {
 [[nodiscard]] ByteVector hmac_sha1(ByteSpan key, ByteSpan message);
 #endif
 
-// True if the bytes are equal. Returns false at once if the lengths differ, which are not secret.
+// True if the bytes are equal. Returns false at once if the lengths differ, because lengths are not
+// secret.
 [[nodiscard]] bool equal_in_constant_time(ByteSpan a, ByteSpan b);
 
 }  // namespace weft::crypto

@@ -24,7 +24,7 @@ enum class InvitationKind : std::uint8_t {
 struct Invitation {
   InvitationKind kind = InvitationKind::worker;
   UnixMillis until = 0;
-  PublicKey wallet{};  // The only wallet that may use it; all zeros: any wallet.
+  PublicKey wallet{};  // The only wallet that may use the invitation; all zeros: any wallet may.
 };
 
 // The text of an invitation: "weft-" and 244 hexadecimal digits.

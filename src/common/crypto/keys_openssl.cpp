@@ -115,7 +115,8 @@ Signature KeyPair::sign_now(ByteSpan message) const {
   const OwnedDigest context(EVP_MD_CTX_new());
   Signature signature;
   std::size_t size = Signature::size;
-  // Ed25519 takes no digest of its own and no randomness, so this fails only if memory runs out.
+  // Signing with Ed25519 needs no separate digest and no randomness, so it fails only if memory
+  // runs out.
   check(context &&
             EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_->pkey.get()) == 1 &&
             EVP_DigestSign(context.get(), signature.bytes.data(), &size, message.data(),

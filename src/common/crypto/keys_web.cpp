@@ -21,7 +21,7 @@ struct Answer {
 }  // namespace weft::crypto
 
 extern "C" {
-// `token` is passed back to weft_crypto_done(), and `out` is written before that.
+// Each function writes its `out` buffer before it calls weft_crypto_done() with its `token`.
 void weft_key_load(void* token, std::uint8_t* out_public_key);
 void weft_key_import(void* token, const std::uint8_t* seed, std::uint8_t* out_public_key);
 void weft_key_export(void* token, std::uint32_t key, std::uint8_t* out_seed);

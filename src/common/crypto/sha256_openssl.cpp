@@ -5,8 +5,8 @@
 
 namespace weft::crypto {
 
-// OpenSSL's digest calls fail only if memory runs out or the library is broken. A caller could not
-// handle either, so they are checked.
+// OpenSSL's digest calls fail only if memory runs out or the library is broken. A caller could
+// handle neither, so check() ends the program.
 struct Sha256::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
   State() {

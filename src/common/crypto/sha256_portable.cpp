@@ -70,7 +70,8 @@ void Sha256Portable::update(ByteSpan bytes) {
 }
 
 Hash Sha256Portable::finish() {
-  // Appends a one bit, zeros, and the length in bits as 64 big-endian bits, up to whole blocks.
+  // Pads the message to whole blocks: a one bit, zeros, and its length in bits as a big-endian
+  // number of 64 bits.
   const std::uint64_t length_bits = length_bytes_ * 8;
   const std::size_t held = length_bytes_ % block_.size();
   std::array<std::uint8_t, 128> tail{};

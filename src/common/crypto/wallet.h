@@ -15,8 +15,8 @@ namespace weft::crypto {
 // Loads a wallet. Refuses a file that others may read, a file that is not a wallet, and a wallet
 // whose public key does not belong to its seed.
 [[nodiscard]] Result<KeyPair> load_wallet(const std::filesystem::path& path);
-// Makes the folder (0700) and the file (0600, written beside it and renamed). Fails with
-// already_exists if there is a wallet.
+// Makes the folder (0700) and the file (0600, written under another name and then linked). Fails
+// with already_exists if there is a wallet.
 [[nodiscard]] Result<KeyPair> create_wallet(const std::filesystem::path& path);
 [[nodiscard]] Result<KeyPair> load_or_create_wallet(const std::filesystem::path& path);
 

@@ -112,7 +112,8 @@ class Value {
   std::string_view document_;
   std::string_view raw_;
   std::shared_ptr<const Path> place_;  // Place in the document; null at the root.
-  std::size_t index_ = no_index;  // The index of an array's element; place_ is the array's then.
+  // The index, if the value is an element of an array; place_ is then the array's place.
+  std::size_t index_ = no_index;
 };
 
 class Object {

@@ -6,7 +6,8 @@
 
 namespace weft::json {
 
-// The text in quotation marks, with control characters escaped. "" if the text is not UTF-8.
+// The text in quotation marks, with control characters escaped. Text that is not UTF-8 gives a pair
+// of quotation marks with no text between them.
 [[nodiscard]] std::string quote(std::string_view text);
 
 }  // namespace weft::json

@@ -54,7 +54,8 @@ struct Binding {
   std::vector<std::uint64_t> shape{};  // Row-major, outermost dimension first; no zeros.
   Data data{};  // Set for uniform and input; optional for inout (zeros); never set for output.
   std::optional<std::uint32_t>
-      split_dim{};      // 0 if the outermost dimension is cut with the dispatch.
+      // 0: each task computes a part of the output, cut along its outermost dimension.
+      split_dim{};
   bool concat = false;  // For "combine": "concat": whole outputs are joined in the order of tasks.
 
   [[nodiscard]] std::uint64_t elements() const;
@@ -98,7 +99,8 @@ struct Verify {
 
 struct Requires {
   std::vector<std::string> features;
-  std::map<std::string, std::uint64_t> limits;  // The least values, by WebGPU's limit names.
+  // The least value of each limit, by its WebGPU name.
+  std::map<std::string, std::uint64_t> limits;
   std::uint64_t memory_bytes = 0;
   friend bool operator==(const Requires&, const Requires&) = default;
 };

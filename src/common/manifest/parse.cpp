@@ -68,7 +68,7 @@ Result<MicroCredits> credits(const Value& value) {
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   const std::string_view decimals = point == std::string_view::npos ? "" : text.substr(point + 1);
-  // An exponent as in 1e3, or a minus, is not a digit in either part, so it is refused.
+  // Neither part may hold other characters than digits, so an exponent (1e3) or a minus is refused.
   std::uint64_t amount = 0;
   const auto [end, code] = std::from_chars(whole.data(), whole.data() + whole.size(), amount);
   if (code != std::errc() || end != whole.data() + whole.size() || amount > 9'000'000'000'000 ||

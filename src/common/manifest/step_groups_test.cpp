@@ -1,5 +1,5 @@
 // Groups of steps cover the steps of a job in order, and only jobs whose steps can be checked one
-// by one have any.
+// by one have groups.
 #include "common/manifest/step_groups.h"
 
 #include <gtest/gtest.h>

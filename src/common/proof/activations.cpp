@@ -11,7 +11,7 @@ namespace weft::proof {
 namespace {
 
 constexpr std::uint8_t format = 1;
-constexpr std::size_t block = 32;  // Numbers with a scale of their own.
+constexpr std::size_t block = 32;  // The count of numbers that share one scale.
 
 void append_float(ByteVector& out, float value) {
   append_le(out, std::bit_cast<std::uint32_t>(value));
@@ -27,7 +27,8 @@ void append_values(ByteVector& out, std::span<const float> values, Wire wire) {
       const float step = from_half(scale);
       append_le(out, scale);
       for (const float value : part) {
-        // The scale was rounded, perhaps down.
+        // Clamped, because a scale that was rounded down would give more than 127 for the largest
+        // number.
         const float number = step > 0 ? std::clamp(std::round(value / step), -127.0F, 127.0F) : 0;
         out.push_back(static_cast<std::uint8_t>(static_cast<std::int8_t>(number)));
       }

@@ -30,8 +30,8 @@ struct ClaimPath {
 [[nodiscard]] Hash claim_digest(const Claim& claim);
 // The root of the tree (merkle.h) over the claims' digests, in their order.
 [[nodiscard]] Hash root_of_claims(std::span<const Claim> claims);
-// Fails with invalid_argument if there is no such claim, or if the tree has more levels than the
-// on-chain program reads.
+// Fails with invalid_argument if there is no claim with this index, or if the tree has more levels
+// than the on-chain program reads.
 [[nodiscard]] Result<ClaimPath> path_of_claim(std::span<const Claim> claims, std::size_t index);
 // The root to which the path leads. Only the bits of `sides` that have a sibling are read.
 [[nodiscard]] Hash root_by_path(const Claim& claim, const ClaimPath& path);

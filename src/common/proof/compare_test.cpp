@@ -1,5 +1,5 @@
-// When two results agree, row by row: |a - b| <= absolute + relative * max(|a|, |b|), NaN with NaN,
-// infinities exactly.
+// Results agree exactly if |a - b| <= absolute + relative * max(|a|, |b|) for each element; NaN
+// agrees with NaN, and an infinity only with itself.
 #include "common/proof/compare.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ TEST_P(Floats, AgreeAsTheRuleSays) {
   const Tolerance tolerance{.absolute = row.absolute, .relative = row.relative};
 
   EXPECT_EQ(!difference(a, b, NumberType::f32, tolerance).has_value(), row.agree);
-  EXPECT_EQ(!difference(b, a, NumberType::f32, tolerance).has_value(), row.agree);  // Symmetric.
+  // The comparison is symmetric.
+  EXPECT_EQ(!difference(b, a, NumberType::f32, tolerance).has_value(), row.agree);
 }
 INSTANTIATE_TEST_SUITE_P(
     Rows, Floats,
@@ -100,7 +101,7 @@ TEST(Difference, ReadsHalfFloats) {
   }
   EXPECT_FALSE(difference(bytes_of<std::uint16_t>({0x7e00}), bytes_of<std::uint16_t>({0x7c01}),
                           NumberType::f16, {})
-                   .has_value());  // Two NaNs.
+                   .has_value());  // Two NaNs agree.
   EXPECT_FALSE(difference(bytes_of<std::uint16_t>({0x3c00}), bytes_of<std::uint16_t>({0x3c01}),
                           NumberType::f16, {.absolute = 0.001})
                    .has_value());

@@ -84,9 +84,8 @@ std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::ui
   return product;
 }
 
-// matrix * vector for the int32 elements of a product, none of which may exceed `most` in
-// magnitude; none if one does. Adding `most` makes the elements unsigned, so that two limbs of 31
-// bits are enough.
+// matrix * vector for the int32 elements of a product. No value if an element exceeds `most` in
+// magnitude. Adding `most` makes the elements unsigned, so that two limbs of 31 bits are enough.
 std::optional<std::vector<std::uint64_t>> multiply(std::span<const std::int32_t> matrix,
                                                    std::uint32_t rows,
                                                    const std::vector<std::uint64_t>& vector,

@@ -17,8 +17,8 @@
 // one element off by a typical product is of the order 1 / (g_k sqrt(n)). Errors below 9 t_i are
 // not seen, because they cannot be told from rounding.
 //
-// Today only its benchmark uses it. The coordinator will check float products with it when it
-// decides without asking workers.
+// Only its benchmark and the tests of the engine's kernels use this check. The coordinator does not
+// check float products with it.
 #pragma once
 
 #include <cstdint>

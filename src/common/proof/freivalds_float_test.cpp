@@ -130,7 +130,8 @@ TEST(FreivaldsOfFloats, RefusesOneWrongElementWhereverItIs) {
   for (std::size_t i = 0; i < x.c.size(); ++i) {
     const float right = x.c[i];
     for (const float wrong : {right + 2, right - 2, -right, 0.0F}) {
-      if (std::abs(wrong - right) < 2) continue;  // A fifth of a typical element; 600 bounds.
+      // 2 is a fifth of a typical element, and 600 times the bound.
+      if (std::abs(wrong - right) < 2) continue;
       x.c[i] = wrong;
       EXPECT_FALSE(freivalds_accepts(x.product(), i)) << i << ": " << wrong << " for " << right;
     }
@@ -139,7 +140,7 @@ TEST(FreivaldsOfFloats, RefusesOneWrongElementWhereverItIs) {
   EXPECT_TRUE(freivalds_accepts(x.product(), 0));
 }
 
-// The miss probability of the header: errors of f bounds pass at most as often as it says.
+// Errors of f times the bound pass at most as often as the header of the check says.
 TEST(FreivaldsOfFloats, MissesErrorsNoMoreOftenThanItsHeaderSays) {
   Matrices x = multiplied(4, 64, 256, 11, Order::forward);
   double a = 0;

@@ -61,7 +61,8 @@ Result<KeptReceipt> read_receipt(ByteSpan statement, ByteSpan claims) {
     claim.root = list.fixed<Hash>();
     claim.first = list.integer<std::uint32_t>();
     claim.count = list.integer<std::uint32_t>();
-    // A whole task has no first workgroup, which nothing would sign.
+    // A claim for a whole task must have the first workgroup 0, because the signature does not
+    // cover the field in that case.
     is_list = is_list && (!claim.whole() || claim.first == 0);
   }
   if (!is_list || !list.at_end() || root_of_claims(out.claims) != root)

@@ -1,4 +1,5 @@
-// The bytes a receipt signs are fixed (receipt.h): laid out by hand here, and every field counts.
+// The bytes that a receipt signs are fixed (receipt.h): the tests lay them out by hand, and a
+// change of any field changes them.
 #include "common/proof/receipt.h"
 
 #include <gtest/gtest.h>

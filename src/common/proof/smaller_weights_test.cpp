@@ -1,6 +1,6 @@
-// Tests of the likelihood of smaller weights: honest claims do not come near the bound however many
-// there are, and claims of smaller weights pass it, even if the noise of the arithmetic is several
-// times the change by the weights.
+// Tests of the likelihood of smaller weights: honest claims do not come near the bound, however
+// many claims there are. Claims of smaller weights pass the bound, even if the noise of the
+// arithmetic is several times the change by the weights.
 #include "common/proof/smaller_weights.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,10 @@
-// The state of a task after some of its parts, as a blob from which any worker goes on and that a
-// coordinator reads: workers send it as a checkpoint. Pure functions over bytes.
+// The state of a task after some of its parts, as the bytes of a blob. Workers send it as a
+// checkpoint, any worker can continue the task from it, and a coordinator can read it. Pure
+// functions over bytes.
 //
 // The format: "weftckp1", job (16 bytes), u32 task, manifest (32), u32 first and count of its
-// range, u32 unit (0: workgroups, 1: steps), u32 done, u32 of, u32 outputs, then for each u64 bytes
-// and the bytes; little-endian.
+// range, u32 unit (0: workgroups, 1: steps), u32 done, u32 of, u32 outputs, then for each output
+// u64 bytes and its bytes; little-endian.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +18,38 @@
 
 namespace weft::proof {
 
-// What a state is of: one task, counted in the parts that it is computed in.
+// The task that a state belongs to, and the unit in which the parts of the task are counted.
 struct StatedTask {
   enum class Unit : std::uint8_t { workgroups = 0, steps = 1 };
 
   TaskId id;
   Hash manifest;
-  std::uint32_t first = 0;  // Workgroups of its range.
+  std::uint32_t first = 0;  // The first workgroup of the task's range.
   std::uint32_t count = 0;
   Unit unit = Unit::workgroups;
-  std::uint32_t of = 0;  // Parts of the whole task.
+  std::uint32_t of = 0;  // The number of all parts of the task.
   friend bool operator==(const StatedTask&, const StatedTask&) = default;
 };
 
-// `done` parts of the task are done, and these are its outputs so far, in manifest order.
+// Writes the state of a task of which `done` parts are done, with its present outputs in the order
+// of the manifest.
 [[nodiscard]] ByteVector encode_state(const StatedTask& task, std::uint32_t done,
                                       std::span<const ByteVector> outputs);
 
-// The size of a state of outputs of these sizes.
+// The size of a state whose outputs have these sizes.
 [[nodiscard]] std::uint64_t state_bytes(std::span<const std::uint64_t> outputs);
 
 struct TaskState {
   StatedTask task;
   std::uint32_t done = 0;
-  std::vector<ByteSpan> outputs;  // They lie within the blob.
+  std::vector<ByteSpan> outputs;  // Each refers to bytes of the blob.
 };
-// data_loss: the blob is no state, is not whole, or holds no part or all parts of its task. How
-// large outputs are is not looked at.
+// Fails with data_loss if the blob is not a whole state, or if none or all of the parts are done.
+// Does not check the sizes of the outputs.
 [[nodiscard]] Result<TaskState> decode_state(ByteSpan blob);
 
-// The task that a blob names whose first bytes (state_head_bytes, or all that it has) these are;
-// nothing if it does not begin like a state.
+// The first bytes of a state, which name its task. stated_task() reads these bytes, or a whole
+// blob; no value if the bytes do not begin like a state.
 inline constexpr std::size_t state_head_bytes = 8 + JobId::size + sizeof(std::uint32_t);
 [[nodiscard]] std::optional<TaskId> stated_task(ByteSpan head);
 

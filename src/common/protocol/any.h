@@ -44,7 +44,7 @@ Result<Variant> read_any(const json::Value& root, const json::Value& type_value,
   }
 }
 
-// Frames of the versions in `readable` are read.
+// Reads only frames of the versions in `readable`.
 template <class Variant>
 Result<Variant> decode_any(std::string_view text, const VersionRange& readable) {
   WEFT_ASSIGN(const json::Value root,

@@ -60,7 +60,7 @@ struct Quote {
   std::string id{};     // 16 random bytes in hex.
   std::string quote{};  // The text for POST /v1/jobs?quote=.
   std::string coordinator{};
-  std::string client{};    // The client that it is for.
+  std::string client{};    // The client that the quote is for.
   std::string manifest{};  // The hash of the stored manifest.
   MicroCredits base = 0;   // per_unit = base * (1 + demand) * (1 + capability) * season
   double demand = 0;
@@ -159,7 +159,8 @@ struct Jobs {
 struct Client {
   std::string client;
   double weight = 1;
-  std::int64_t set = 0;  // When the operator set the weight; 0: it is from the coordinator's start.
+  // Time at which the operator set the weight; 0: it was set when the coordinator started.
+  std::int64_t set = 0;
   std::uint32_t jobs = 0;   // The number of the client's running jobs.
   double used_seconds = 0;  // Work at the reference rate; decays by half every hour.
   double lead_seconds =
@@ -240,7 +241,7 @@ struct VerdictCheck {
   // The ranges that were computed again, along the axis in which the job is cut.
   std::vector<VerdictRange> ranges;
   std::vector<VerdictRange> wrong;  // The first ranges that differed, if they are known.
-  std::string reason;               // Why the check failed; empty if it did not.
+  std::string reason;               // The reason if the check failed, else empty.
 };
 struct VerdictReceipt {
   std::string worker;

@@ -12,8 +12,9 @@
 
 namespace weft::protocol {
 
-// `spoken` is the version that the receiver reads: the one of the Challenge, and before it the
-// first spoken one (versions.h). A field of a later version must have its default value then.
+// `spoken` is the version that the receiver reads: the version in the Challenge, or, before the
+// Challenge is known, the first spoken version (versions.h). Fields of versions after `spoken` must
+// have their default values.
 [[nodiscard]] std::string encode(const WorkerMessage& message, std::uint32_t spoken = version);
 [[nodiscard]] std::string encode(const CoordinatorMessage& message, std::uint32_t spoken = version);
 [[nodiscard]] Result<WorkerMessage> decode_worker_message(std::string_view text);

@@ -10,9 +10,8 @@
 
 namespace weft::protocol {
 
-// The digest that a worker signs to prove that it holds its key: SHA-256("weft-hello-1" ||
-// coordinator
-// || nonce || worker).
+// The digest that a worker signs to prove that it holds its key. It is SHA-256("weft-hello-1" ||
+// coordinator || nonce || worker).
 [[nodiscard]] ByteVector hello_digest(const PublicKey& coordinator, const Hash& nonce,
                                       const PublicKey& worker);
 // The digest that the coordinator signs to prove that it holds its key: SHA-256("weft-challenge-2"

@@ -30,8 +30,8 @@ struct Hello {
   // time, in time slices, each in a partition of this size, or of the size that its job requires if
   // that is larger.
   std::uint64_t slice_memory_bytes = 0;
-  // The least price of a compute unit that the worker accepts, in micro-credits; it gets no job
-  // below.
+  // The least price of a compute unit that the worker accepts, in micro-credits. The worker gets no
+  // jobs with a lower price.
   std::uint64_t price_min = 0;
 };
 struct Challenge {
@@ -40,12 +40,12 @@ struct Challenge {
   PublicKey coordinator{};
   // Signs challenge_digest(), to prove that the coordinator holds this key and has this name.
   Signature signature{};
-  // The chain on which this coordinator's receipts count, for what workers sign (proof/receipt.h);
-  // zeros if the coordinator settles on no chain.
+  // The cluster and the program of the chain on which this coordinator's receipts count; workers
+  // sign them in their receipts (proof/receipt.h). Zeros if the coordinator settles on no chain.
   Hash genesis{};
   PublicKey program{};
-  // On loopback, to native workers: the file in which the operator's own processes find an
-  // invitation.
+  // The file in which the operator's own processes find an invitation. It is sent only to native
+  // workers over loopback.
   std::string invite_file{};
 };
 struct Prove {

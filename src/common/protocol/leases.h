@@ -12,7 +12,7 @@ namespace weft::protocol {
 struct HeldTask {
   TaskId task{};
   std::uint32_t attempt = 0;
-  Hash proof{};  // In Resume: the proof of the lease, without which it is not resumed.
+  Hash proof{};  // In Resume: the proof of the lease; no lease is resumed without its proof.
 };
 struct Resume {
   std::vector<HeldTask> held{};
@@ -38,13 +38,14 @@ struct ResumePoint {
 };
 struct Lease {
   JobId job{};
-  Hash manifest{};                         // Blob of the manifest, with all data as blobs.
-  std::uint32_t piece_workgroups_max = 0;  // See exec::RunOptions; 0: one dispatch.
-  std::uint32_t wall_ms_max = 30'000;      // The time limit of each task.
+  Hash manifest{};  // Blob of the manifest, with all data as blobs.
+  // Most workgroups of one dispatch (exec::RunOptions); 0: a task is one dispatch.
+  std::uint32_t piece_workgroups_max = 0;
+  std::uint32_t wall_ms_max = 30'000;  // The time limit of each task.
   std::vector<LeasedTask> tasks{};
   std::vector<ResumePoint> resume{};  // Checkpoints for some of the tasks.
-  // A long task sends a checkpoint after each 5 % of its work, but not more often than this; 0:
-  // none is wanted.
+  // A long task sends a checkpoint after each 5 % of its work, but at most one in this time; 0: the
+  // coordinator wants no checkpoints.
   std::uint32_t checkpoint_ms = 0;
   // The client, for workers that run tasks in slices and share their time between clients.
   PublicKey client{};

@@ -14,7 +14,8 @@ struct ResultFrame {
   TaskResult result;
   ByteVector payload;
 };
-// Fails with resource_exhausted if the frame is too large. `spoken` is as in codec.h.
+// Fails with resource_exhausted if the frame is too large. `spoken` is the version that the
+// receiver reads (codec.h).
 [[nodiscard]] Result<ByteVector> encode_frame(const ResultFrame& frame,
                                               std::uint32_t spoken = version);
 // Decodes a frame. The payload must be exactly as long as the in-frame outputs together.

@@ -14,7 +14,8 @@ namespace weft::protocol {
 inline constexpr std::size_t opened_chunks_max = 16;  // The most chunks of one OpenChunks.
 // The first version with LeasedTask::step_roots, TaskResult::step_roots, OpenStates and States.
 inline constexpr std::uint32_t step_roots_version = 8;
-inline constexpr std::size_t step_roots_max = 31;    // The most groups of steps, less the last.
+// Most roots: one for each group of steps but the last.
+inline constexpr std::size_t step_roots_max = 31;
 inline constexpr std::size_t opened_states_max = 8;  // The most groups of one OpenStates.
 inline constexpr std::size_t inline_output_bytes_max =
     std::size_t{64} << 10;  // Larger outputs are sent by PUT /v1/blobs/{sha256}.
@@ -22,14 +23,15 @@ inline constexpr std::size_t inline_output_bytes_max =
 struct OutputPart {
   Hash hash{};
   std::uint64_t bytes = 0;
-  bool in_frame = false;  // True: in this frame's payload, in order. False: sent by PUT before.
+  // True: the bytes are in this frame's payload, in order. False: PUT has sent them already.
+  bool in_frame = false;
 };
 struct TaskResult {
   TaskId task{};
   std::uint32_t attempt = 0;
   Hash root{};
   std::vector<OutputPart> outputs{};
-  double gpu_seconds = 0;  // Without the work that came out of a checkpoint.
+  double gpu_seconds = 0;  // GPU time of the work since the checkpoint, if any.
   double wall_seconds = 0;
   double resumed = 0;  // The share of the task's work that came out of a checkpoint, in [0, 1).
   // If the lease asked for them: R_1 to R_(n-1), where R_i is proof::task_root() of all outputs
@@ -73,8 +75,8 @@ struct Verdict {
   MicroCredits balance = 0;
   std::string reason{};  // Set if the result is refused.
 };
-// An audit of a result whose verdict is still to come: the worker is to show that these chunks
-// belong to the root that it signed.
+// An audit of a result that has no verdict yet: the worker must show that these chunks belong to
+// the root that it signed.
 struct ChunkName {
   std::uint32_t output = 0;
   std::uint64_t chunk = 0;
@@ -98,8 +100,8 @@ struct Opening {
   std::vector<Hash> roots{};
   std::vector<ChunkPath> paths{};  // One path for each requested chunk, in the requested order.
 };
-// A check of groups of steps, of a result whose verdict is still to come: the worker is to store
-// the states from which the groups are computed.
+// A check of groups of steps, for a result that has no verdict yet: the worker must store the
+// states from which the groups are computed.
 struct OpenStates {
   TaskId task{};
   std::uint32_t attempt = 0;

@@ -33,8 +33,8 @@
 
 namespace weft::protocol::serving {
 
-// These messages have a version of their own, in which all frames are written. It is raised by each
-// change of serving_fields.h but a new optional field. It stayed at 7 when the other messages
+// The version of these messages, in which all frames are written. Every change of serving_fields.h
+// raises this version, except a new optional field. The version stayed at 7 when the other messages
 // became version 8 (hello.h), so that sides with either version serve together.
 inline constexpr std::uint32_t serving_version = 7;
 
@@ -51,8 +51,9 @@ struct Offer {
   std::uint64_t memory_bytes = 0;  // Memory for weights and caches.
   double gb_per_s = 0;  // Measured copy bandwidth, which decides how fast tokens are drawn.
   std::vector<std::string>
-      lines{};      // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
-  PublicKey key{};  // The session's key, which signs its Frames. Zero: it commits to no frames.
+      lines{};  // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
+  // The key that signs the worker's Frames. Zero: the worker commits to no frames.
+  PublicKey key{};
 };
 struct Loaded {
   std::uint32_t shard = 0;
@@ -127,7 +128,8 @@ struct Tokens {
   std::vector<Token> tokens{};
   std::uint32_t prompt_tokens = 0;
   std::vector<Print>
-      prints{};  // With Ask::prints: after every 32 tokens, from 0 on, and after the last one.
+      // If Ask::prints is set: one after every 32 tokens, from 0 on, and one after the last token.
+      prints{};
 };
 struct Answered {
   std::uint32_t request = 0;
@@ -183,8 +185,9 @@ struct Load {
   std::uint32_t first_layer = 0;
   std::uint32_t end_layer = 0;  // 0: up to the last layer.
   std::uint32_t context = 0;
-  std::uint32_t sequences = 1;  // The most at a time; a worker that runs them in turn takes fewer.
-  // For keys and values of all sequences; 0: what they need at full length.
+  // The most requests at a time; a worker that runs requests in turn takes fewer.
+  std::uint32_t sequences = 1;
+  // Memory for the keys and values of all sequences; 0: enough for sequences of full length.
   std::uint64_t cache_bytes = 0;
   std::string activations{};  // "f32" or "int8"; empty: "f32".
 };
@@ -210,8 +213,8 @@ struct Link {
   std::uint32_t epoch = 0;  // Rises; hops and answers of an earlier epoch are discarded.
   std::uint32_t index = 0;  // The receiver's index among the members.
   std::string wire{};       // The type of hidden states on lines: "f32", "f16" or "i8".
-  // True if the members' results do not depend on how many positions they compute at a time, as on
-  // processors.
+  // True if the members' results do not depend on the number of positions that they compute at a
+  // time, as on processors.
   bool exact = false;
   std::vector<Member> members{};
   bool commits = false;  // True if members report their Frames.
@@ -225,7 +228,7 @@ struct Unlink {
   std::uint32_t chain = 0;
 };
 // Asks a member to show frames that it keeps of a line, with their paths to the roots that it
-// reported. It answers with hops to hop_to_coordinator, each message a frame opening
+// reported. The member answers with hops to hop_to_coordinator, each message a frame opening
 // (common/proof/frame_block.h), and then with Reopened.
 struct Reopen {
   std::uint32_t chain = 0;
@@ -278,8 +281,10 @@ struct Drop {
   std::uint32_t request = 0;
 };
 
-// --- Messages of both sides. The data that two members need to connect to each other (an SDP, a
-// candidate), passed on unchanged.
+// --- Messages of both sides.
+//
+// The data that two members need to connect to each other (an SDP, a candidate). The coordinator
+// passes it on unchanged.
 struct Signal {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
@@ -312,7 +317,8 @@ struct HopFrame {
   bool more = false;  // Another part follows.
   ByteVector payload{};
 };
-// The coordinator itself is the receiver, so it does not relay the hop.
+// Stands for the coordinator in the place of a member's number: the coordinator keeps such a hop
+// and relays it to no member.
 inline constexpr std::uint16_t hop_to_coordinator = 0xFFFF;
 inline constexpr std::size_t hop_header_bytes = 14;
 inline constexpr std::size_t hop_payload_bytes_max =

@@ -14,7 +14,7 @@ struct FieldBounds {
   std::size_t bytes_max = 256;  // The length of a string, or of each string in a list.
   std::size_t count_max = 256;  // The number of elements of a list or a map.
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
-  // True if the field may be missing; it is left out when it has its default value.
+  // True if the field may be missing; a field with its default value is left out.
   bool optional = false;
 };
 

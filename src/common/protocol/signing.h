@@ -29,8 +29,8 @@ struct RequestClaim {
   PublicKey coordinator = {};  // The coordinator that the request is meant for.
   std::string_view method = {};
   RequestTarget target = {};
-  // SHA-256 of the body; for an upload the blob's hash, for a part of one part_digest()
-  // (part_claim.h).
+  // SHA-256 of the body. For an upload it is the blob's hash, and for a part of an upload it is
+  // part_digest() (part_claim.h).
   Hash body = {};
   std::int64_t time = 0;  // Milliseconds since 1970, by the client's clock.
   ByteSpan nonce = {};    // A nonce of request_nonce_bytes bytes.

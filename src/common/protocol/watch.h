@@ -29,7 +29,7 @@ inline constexpr std::size_t seen_bytes_max =
     256;  // The most bytes of the one message that a watcher sends.
 
 // The state of a task, in four bits and as a letter. refused: a result of the task was refused, and
-// it is computed once more.
+// the task is computed once more.
 enum class TaskState : std::uint8_t {
   waiting = 0,
   leased = 1,
@@ -45,7 +45,8 @@ struct TaskMap {
   std::vector<std::uint32_t> first;
   std::vector<std::uint32_t> count;
   std::string state;  // One letter of task_letters for each run.
-  // Base64; two tasks a byte, the earlier one in the low four bits. Empty: the runs count.
+  // Base64; two tasks a byte, the earlier one in the low four bits. If empty, the runs hold the
+  // states.
   std::string packed;
   friend bool operator==(const TaskMap&, const TaskMap&) = default;
 };
@@ -115,7 +116,8 @@ struct Snapshot {
   std::string type = "snapshot";
   std::uint64_t sequence = 0;
   std::int64_t time = 0;
-  // `jobs` has the newest running jobs, and those that ended recently.
+  // The number of all running jobs. `jobs` has only the newest of them, and jobs that ended
+  // recently.
   std::uint64_t jobs_running = 0;
   std::vector<Job> jobs;  // The jobs that are shown, newest first.
   std::vector<Worker> workers;
@@ -141,7 +143,7 @@ struct Delta {
   }
 };
 
-// The message of a watcher: it has processed everything up to this sequence.
+// The message of a watcher: the watcher has processed everything up to this sequence.
 struct Seen {
   std::string type = "seen";
   std::uint64_t sequence = 0;

@@ -97,7 +97,7 @@ struct Account {
 
 // True if accounts of this kind hold granted credits.
 [[nodiscard]] bool is_granted(Account::Kind kind);
-// True if the id of such an account is an owner's (for `worker`: a key).
+// True if an account of this kind has the id of an owner, or a key (`worker`).
 [[nodiscard]] bool has_owner(Account::Kind kind);
 
 }  // namespace weft::ledger

@@ -24,10 +24,10 @@ struct Funds {
 // stay in the escrow are spent first.
 [[nodiscard]] Funds free_first(const Funds& from, MicroCredits amount);
 
-// Divides `all` over `amounts`, whose sum it is, each with its share of the granted credits: the
-// first i amounts together get floor(granted * (their sum) / total) of them. Each differs by less
-// than one micro-credit from its exact share, and both columns sum to `all`. Amounts are not
-// negative.
+// Divides `all` over `amounts`, which sum to `all`. Each amount gets its share of the granted
+// credits: the first i amounts together get floor(granted * (their sum) / total) of them. Each
+// share differs by less than one micro-credit from the exact share, and both columns sum to `all`.
+// No amount is negative.
 [[nodiscard]] std::vector<Funds> divide(const Funds& all, std::span<const MicroCredits> amounts);
 
 }  // namespace weft::ledger

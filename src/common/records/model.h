@@ -1,6 +1,6 @@
 // The coordinator's record of a model: its file as blobs, and the sizes by which its layers are
 // spread over workers. `weft model add` makes it from the file. Workers check the bytes, so a model
-// with a wrong card does not load.
+// with a wrong record does not load.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,11 @@ struct Model {
   std::uint64_t cache_bytes = 0;  // Bytes of the cache for each position and layer.
   std::uint32_t shards_min = 1;   // The least number of workers of a chain.
   MicroCredits price = 0;         // The price of 1,000 tokens, of the prompt or the answer.
-  // The type of hidden states between workers: "f32", "f16" or "i8"; empty: the coordinator's.
+  // The type of hidden states between workers: "f32", "f16" or "i8"; empty: the coordinator's
+  // default.
   std::string wire{};
   std::int64_t created = 0;  // Milliseconds since 1970.
-  std::string owner;         // The key of the client that added it.
+  std::string owner;         // The key of the client that added the model.
 
   [[nodiscard]] Hash file_hash() const { return Hash::parse(file).value(); }
   [[nodiscard]] Hash chunks_hash() const { return Hash::parse(chunks).value(); }

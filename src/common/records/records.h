@@ -17,7 +17,7 @@
 
 namespace weft::store {
 
-// The state of a job. corrected: it was done, and results that turned out to be wrong were
+// The state of a job. corrected: the job was done, and results that turned out to be wrong were
 // replaced.
 enum class JobState : std::uint8_t {
   running = 0,
@@ -43,14 +43,15 @@ struct Job {
   JobId id;
   PublicKey client;
   std::string name;
-  // JSON text as the workers get it: all data as blobs. Empty if its owner deleted its content.
+  // JSON text as the workers get it: all data as blobs. Empty if the owner deleted the job's
+  // content.
   std::string manifest;
   Hash manifest_hash;  // SHA-256 of the manifest's text, which is the blob's name.
   std::uint32_t tasks = 0;
   MicroCredits budget = 0;
   UnixMillis created = 0;
-  // Terms agreed before it ran (decisions/scheduler/quote.h); 0 in jobs from before schema version
-  // 8.
+  // Terms agreed before the job ran (decisions/scheduler/quote.h); 0 in jobs from before schema
+  // version 8.
   MicroCredits per_unit = 0;      // The price of a compute unit.
   MicroCredits price_quoted = 0;  // The price in the quote that was given; 0: none.
   MicroCredits price_max = 0;     // 0: only the budget bounds the price.
@@ -59,7 +60,7 @@ struct Job {
   bool price_max_named = true;
   // The fields from here on change later (JobUpdate).
   JobState state = JobState::running;
-  std::uint32_t accepted = 0;  // The store counts the committed tasks.
+  std::uint32_t accepted = 0;  // Accepted tasks; the store counts them as they are committed.
   MicroCredits price = 0;      // 0 until the canary has passed.
   double units = 0;
   double reference_seconds_per_workgroup = 0;
@@ -148,9 +149,9 @@ struct Receipt {
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };
 
-// Two receipts of one device that contradict each other: it has signed two results of one task and
-// attempt. The row contains everything that proves it, whatever happens to the task, its blobs and
-// its other receipts.
+// Two receipts of one device that contradict each other: the device has signed two results of one
+// task and attempt. The row contains everything that proves this, whatever happens to the task, its
+// blobs and its other receipts.
 struct Evidence {
   struct Signed {
     Hash root;             // The root of the result.
@@ -167,8 +168,8 @@ struct Evidence {
   Signed first, second;
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
-// The evidence that is kept: the first of each worker (one is enough to take a whole stake), and
-// the latest of all workers.
+// The most rows of evidence that are kept: the first rows of each worker (one is enough to take a
+// whole stake), and the latest rows of all workers.
 inline constexpr std::size_t evidence_of_worker_max = 4;
 inline constexpr std::size_t evidence_max = 65536;
 
@@ -234,13 +235,14 @@ struct Mismatch {
   friend bool operator==(const Mismatch&, const Mismatch&) = default;
 };
 
-// The record of a worker's samples: the number of its next results that are checked in full, since
-// a root found an error, and the leases that a newcomer has earned (decisions/trust/standing.h).
+// The record of a worker's samples: the number of its next results that are checked in full,
+// because a root found an error, and the leases that a newcomer has earned
+// (decisions/trust/standing.h).
 struct Watch {
   PublicKey worker;
   std::uint32_t checks = 0;    // Full checks that are still to come.
   std::uint32_t mistakes = 0;  // Mistakes that a root found.
-  std::uint32_t passes = 0;    // The number of passed samples in a row, as far as they count.
+  std::uint32_t passes = 0;    // Passed samples in a row, up to the most leases of a newcomer.
   friend bool operator==(const Watch&, const Watch&) = default;
 };
 
@@ -263,7 +265,7 @@ struct Pace {
   friend bool operator==(const Pace&, const Pace&) = default;
 };
 
-// How busy an hour of the week usually is (decisions/scheduler/seasons.h).
+// The usual load of one hour of the week (decisions/scheduler/seasons.h).
 struct Season {
   std::uint32_t hour = 0;  // From 0 to 167, beginning on Thursday, in UTC.
   double busy = 0;
@@ -287,7 +289,7 @@ struct Presence {
 struct ClientWeight {
   PublicKey client;
   double weight = 1;
-  UnixMillis at = 0;  // When the operator set the weight, by the operator's clock.
+  UnixMillis at = 0;  // Time at which the operator set the weight, by the operator's clock.
   friend bool operator==(const ClientWeight&, const ClientWeight&) = default;
 };
 
@@ -309,8 +311,8 @@ struct HeldPay {
   OwnerId owner;  // The worker's owner.
   MicroCredits free = 0;
   MicroCredits granted = 0;
-  // True if the pay was lost by a conviction: it goes to the client if the task turns out to be
-  // wrong.
+  // True if the pay was lost by a conviction: the pay goes to the client if the task turns out to
+  // be wrong.
   bool lost = false;
   friend bool operator==(const HeldPay&, const HeldPay&) = default;
 };
@@ -401,7 +403,7 @@ struct Batch {
   std::vector<Season> seasons;                // Replaces the hour's row.
   std::vector<Changed<HeldPay>> held_pays;    // At most one for each worker and task.
   std::vector<std::string> api_keys_removed;  // Ids of removed keys.
-  std::vector<Task> corrected_tasks;          // Replace accepted tasks, except `agreeing`.
+  std::vector<Task> corrected_tasks;          // Replace accepted tasks, but keep their `agreeing`.
   std::vector<Changed<Recheck>> rechecks;
   std::vector<Correction> corrections;  // Replaces the task's row.
   std::vector<Check> checks;
@@ -429,7 +431,7 @@ struct Loaded {
   // arrival.
   std::vector<Replica> replicas;
   std::vector<ledger::Entry> balances;
-  // Keys of running jobs and of no job.
+  // The keys of transactions that belong to a running job or to no job.
   std::vector<ledger::AppliedKey> keys;
   std::vector<Reputation> reputations;
   std::vector<Standing> standings;

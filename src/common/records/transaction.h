@@ -34,7 +34,7 @@ struct Transaction {
   // Identifies the transaction: a key is applied only once, whatever the entries are.
   std::string key;
   std::optional<JobId>
-      job;  // The job that it belongs to. Ledger::close() forgets the keys of a job.
+      job;  // The job of the transaction. Ledger::close() forgets the keys of a job.
   std::vector<Entry> entries;
   std::string what;  // One line for people: "pays task 3 to 2 workers".
   friend bool operator==(const Transaction&, const Transaction&) = default;
@@ -138,7 +138,7 @@ struct HeldPay {
 // account. Key "correct:JOB/INDEX:TIME".
 struct WrongRefund {
   TaskId task;
-  std::int64_t time = 0;  // When the task was corrected, which distinguishes refunds of one task.
+  std::int64_t time = 0;  // Time of the correction, which distinguishes refunds of one task.
   OwnerId client;
   Funds platform;      // The amount from the platform account.
   Funds verification;  // The amount from the verification account.

@@ -25,8 +25,8 @@ namespace weft::solana {
 // owner and both sides. Both sets are sorted by owner.
 [[nodiscard]] std::optional<std::string> first_difference(std::span<const Earned> here,
                                                           std::span<const Earned> there);
-// The first owner that has less than before, or another index, or is missing, which no later epoch
-// may do.
+// The first owner of `before` that has less in `after`, or another index, or no row. No later epoch
+// may have such an owner.
 [[nodiscard]] std::optional<std::string> first_loss(std::span<const Earned> before,
                                                     std::span<const Earned> after);
 // The first owner whose loss the on-chain program accepts as evidence against a root. The emission

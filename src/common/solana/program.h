@@ -79,7 +79,7 @@ class ProgramCall {
   ProgramCall& key(std::string_view account, const PublicKey& key);
   ProgramCall& number(std::string_view field, std::uint64_t value, std::size_t index = 0);
   ProgramCall& data_key(std::string_view field, const PublicKey& key, std::size_t index = 0);
-  ProgramCall& tail(ByteSpan bytes);          // Bytes after the fields, such as siblings.
+  ProgramCall& tail(ByteSpan bytes);          // Adds bytes after the fields, such as siblings.
   ProgramCall& signer(const PublicKey& key);  // Adds an account that signs.
 
   // Builds the instruction and fills in the system, token and instructions accounts. Fails with

@@ -194,7 +194,7 @@ Result<> SumTree::update(std::span<const Earned> changed) {
   crypto::RepeatedSha256 sha256;
   for (std::size_t i = 0; i < changed.size(); ++i) {
     Earned& own = owners_[places[i]];
-    // The owner is named twice.
+    // `changed` names this owner twice, and the greater values are set already.
     if (changed[i].amount < own.amount || changed[i].units < own.units) continue;
     units_ += changed[i].units - own.units;
     own = changed[i];

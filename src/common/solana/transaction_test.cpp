@@ -1,5 +1,5 @@
-// Bytes of transactions: each has one form, and all other forms are refused.
-// chain/tests/client.test.mjs compares them with another library.
+// Bytes of transactions: each transaction has one form, and all other forms are refused.
+// chain/tests/client.test.mjs compares the bytes with those of another library.
 #include "common/solana/transaction.h"
 
 #include <gtest/gtest.h>

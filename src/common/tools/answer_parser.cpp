@@ -318,8 +318,8 @@ AnswerParser::Found AnswerParser::read_functions(std::string_view text, bool who
     const std::string key(trimmed(text.substr(at, key_end - at)));
     std::size_t begin = key_end + 1;
     if (text.substr(begin).starts_with('\n')) ++begin;
-    // A value may contain the closing mark itself: it ends at the mark that another parameter or
-    // the end follows.
+    // A value may contain the closing mark itself: the value ends at the mark that another
+    // parameter or the end follows.
     std::size_t end = begin, behind = 0;
     for (;; ++end) {
       end = text.find(value_close, end);

@@ -9,7 +9,8 @@ namespace weft::tools {
 struct Extent {
   enum class Kind : unsigned char { whole, open, none };
 
-  Kind kind = Kind::none;  // whole: it has `bytes` bytes; open: more may follow; none: no object.
+  // whole: all `bytes` bytes are present; open: the end is missing; none: no object or list.
+  Kind kind = Kind::none;
   std::size_t bytes = 0;
 };
 // The extent of an object or a list that begins with the first byte. It counts brackets and skips

@@ -96,11 +96,12 @@ class Rpc {
   // Hands the bytes to the node. Its acceptance does not say if the transaction lands. The same
   // bytes land at most once.
   [[nodiscard]] Result<> send(ByteSpan transaction);
-  // Returns nullopt if the node does not know the signature, which does not mean that it failed.
+  // Returns nullopt if the node does not know the signature, which does not mean that the
+  // transaction failed.
   [[nodiscard]] Result<std::optional<SignatureStatus>> status(const Signature& signature);
 
   // The fees that a finalized transaction paid. Fails with unavailable if the node does not know
-  // it.
+  // the transaction.
   [[nodiscard]] Result<Lamports> fee_of(const Signature& signature);
 
   // Calls any method. `parameters` is a JSON array. Returns the text of the answer's `result`.

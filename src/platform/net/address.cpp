@@ -107,7 +107,8 @@ std::string forwarded_address(std::string_view peer, std::string_view forwarded_
 
 namespace {
 
-// True if the text has only characters of names and addresses, none that ends a host elsewhere.
+// True if all characters are letters, digits or in `others`: a host with any other character would
+// end at that character for some readers of the URL.
 bool is_host(std::string_view text, std::string_view others) {
   return std::ranges::all_of(text, [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -22,8 +22,8 @@ class ClientAddresses {
   };
   explicit ClientAddresses(Options options) : options_(options) {}
 
-  // Returns true if the address group is, or now becomes, one of the client's few, and renews its
-  // time.
+  // Returns true if the address group is, or now becomes, one of the at most `per_client` groups of
+  // the client, and renews its time.
   [[nodiscard]] bool take(std::string_view client, std::string_view address, Instant at);
 
  private:

@@ -40,7 +40,7 @@ class CollectedStream final : public ReplyStream {
  public:
   static constexpr std::size_t bytes_max = std::size_t{16} << 20;
 
-  // `reply` has no stream; `connected` is that of the request.
+  // `reply` has no stream; `connected` is IncomingRequest::connected.
   CollectedStream(Reply reply, std::function<bool()> connected, Respond respond)
       : reply_(std::move(reply)), connected_(std::move(connected)), respond_(std::move(respond)) {}
   ~CollectedStream() override { close(); }

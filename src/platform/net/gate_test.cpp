@@ -188,8 +188,8 @@ TEST(Gate, WantsJsonWherePagesCouldSendFormsOtherwise) {
   EXPECT_EQ(status_of(*open, form), 200) << "the attack";
 }
 
-// A page may send a body without a content type to any address without asking; the check of its
-// origin stops that.
+// A page may send a body without a content type to any address without a preflight request; the
+// check of the page's origin stops such a body.
 TEST(Gate, TakesBytesWhereTheRouteDoesAndNoForms) {
   const auto gate_with = [](const Limits& limits) {
     auto gate = gate_of(limits);

@@ -13,11 +13,11 @@
 namespace weft::net {
 
 struct Limits {
-  // Connections of all addresses, counted from accept() on, so that those whose TLS handshake never
-  // ends count too.
+  // Connections of all addresses, counted from accept() on, so that connections whose TLS handshake
+  // never ends count too.
   std::size_t connections_max = 20'000;
   std::size_t descriptors_kept = 512;         // Descriptors left for files and child processes.
-  std::size_t connections_per_address = 256;  // IPv4: of one address; IPv6: of a /64.
+  std::size_t connections_per_address = 256;  // The most for one IPv4 address or one /64 of IPv6.
   // The largest part of all connections that one address may have, but at least address_least
   // connections. It matters if connections_max, or the process's own bound, is small.
   double address_share = 0.125;
@@ -60,9 +60,9 @@ struct Limits {
   // token, four with TLS because of its handshake.
   double strangers_connections = 40;
   std::size_t addresses_per_client = 8;  // Addresses that one client can make known.
-  // The number of refusals of an address that are answered at once; every ten seconds one more may
-  // be. Each further refusal waits twice as long as the refusal before it, up to
-  // `refusal_wait_max`. Its connection does nothing while it waits.
+  // The number of refusals of an address that are answered at once; one more is every ten seconds.
+  // Each further refusal waits twice as long as the refusal before it, up to `refusal_wait_max`.
+  // The refused connection does nothing while it waits.
   std::size_t refusals_at_once = 8;
   Duration refusal_wait_max = std::chrono::seconds(30);
 

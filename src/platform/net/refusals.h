@@ -19,8 +19,9 @@ class Refusals {
  public:
   struct Options {
     std::size_t at_once = 8;
-    Duration another_every = std::chrono::seconds(10);  // Time until one more is answered at once.
-    Duration wait_max = std::chrono::seconds(30);       // With 0, no refusal waits.
+    // Time until one more refusal is answered at once.
+    Duration another_every = std::chrono::seconds(10);
+    Duration wait_max = std::chrono::seconds(30);  // With 0, no refusal waits.
     std::size_t addresses_max = 65536;
   };
   explicit Refusals(Options options) : options_(options) {}

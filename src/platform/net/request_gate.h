@@ -35,7 +35,8 @@ struct RouteRule {
   bool is_signed = false;    // The signature headers are checked for their form before the body.
   bool is_new_work = false;  // Refused while the disk is almost full.
   // Besides JSON, accepts application/octet-stream, which a page of another origin cannot send
-  // without asking, and bodies without a type, for which only the check of the origin protects.
+  // without a preflight request, and bodies without a type, which only the check of the origin
+  // stops.
   bool takes_bytes = false;
 };
 
@@ -87,7 +88,8 @@ class RequestGate {
   [[nodiscard]] bool may_connect(std::string_view peer, Instant at);
   // Makes the address known, so that it keeps its own rates for some time.
   void recognise(std::string_view address, Instant at);
-  // Makes the address known if it is one of the client's few (Limits::addresses_per_client).
+  // Makes the address known if it is one of the at most Limits::addresses_per_client addresses of
+  // the client.
   void recognise_client(std::string_view client, std::string_view address, Instant at);
   // Counts a request of the peer that was refused by its head. Returns how long the answer waits.
   [[nodiscard]] Duration refused(std::string_view peer, Instant at);

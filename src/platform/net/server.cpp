@@ -589,7 +589,8 @@ class DrogonServer final : public Server {
       const auto taken = table.accept(peer.toIpPort(), address_group(address),
                                       {.descriptor = descriptor, .cookie = *cookie},
                                       !gate_.is_trusted_proxy(address), now());
-      // Inside the lock, so that its descriptor cannot be closed and reused meanwhile.
+      // The old connection is ended inside the lock, so that its descriptor cannot be closed and
+      // reused meanwhile.
       if (taken.ended) end(*taken.ended);
       return taken.welcome;
     });
@@ -714,7 +715,7 @@ Result<std::unique_ptr<Server>> Server::create(Options options) {
   if (made.exchange(true))
     return fail(ErrorCode::resource_exhausted, "This process has a server already.");
   set_up_drogon_once();
-  let_drogon_complain(true);  // Quiet again once the server has started.
+  let_drogon_complain(true);  // Logged as errors until the server has started.
   return std::make_unique<DrogonServer>(std::move(options), port);
 }
 

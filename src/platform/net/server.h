@@ -78,8 +78,8 @@ class Peer {
   [[nodiscard]] virtual const std::string& address() const = 0;
   // Round trip time of the last answered ping; nullopt before the first answer.
   [[nodiscard]] virtual std::optional<Duration> round_trip() const { return std::nullopt; }
-  // Call it once the peer is known: the bounds of a greeting (SocketRoute::greets) then end. May be
-  // called from any thread.
+  // Ends the bounds of a greeting (SocketRoute::greets), once the peer is known. May be called from
+  // any thread.
   virtual void admit() {}
   // The server knows the peer: its connection keeps its place (Limits::known_share), and its
   // address keeps a rate of its own (Limits::strangers_rates). May be called from any thread.

@@ -279,7 +279,7 @@ void dial(const DialOptions& options, std::function<void(Result<std::shared_ptr<
       loop, trantor::InetAddress(options.address, options.port, address->v6), "weft line");
   auto policy = trantor::TLSPolicy::defaultClientPolicy();
   policy->setValidate(false).setConfCmds(
-      tls_commands);  // The check of the fingerprint is stricter than a chain.
+      tls_commands);  // Not a certificate chain but the fingerprint is checked, which is stricter.
   attempt->client->enableSSL(std::move(policy));
   attempt->client->setMessageCallback(receive);
   attempt->client->setConnectionErrorCallback(

@@ -104,7 +104,7 @@ struct Opened {
   std::shared_ptr<PackFile> file;  // Readers share the file while they read.
   std::uint64_t blobs = 0;
   std::uint64_t bytes = 0;
-  int empty_since = 0;  // Successive calls of compact() that found no blob in it.
+  int empty_since = 0;  // Successive calls of compact() that found no blob in the file.
 };
 
 }  // namespace

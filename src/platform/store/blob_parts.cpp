@@ -23,7 +23,7 @@ using FileClock = fs::file_time_type::clock;
 struct Upload {
   std::string owner;
   fs::file_time_type written;
-  bool busy = false;  // A Part is writing to it.
+  bool busy = false;  // A Part is writing to the upload.
 };
 
 // The uploads by the names of their files.

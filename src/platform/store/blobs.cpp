@@ -468,7 +468,7 @@ Blobs::Collected Blobs::collect(std::span<const Hash> hashes, Instant since) {
   Collected collected{.count = packed.count, .bytes = packed.bytes};
   for (const Hash& hash : hashes) {
     const auto size = state_->remove_file(hash, since);
-    if (!size) continue;  // Used since, not stored, or the system refused.
+    if (!size) continue;  // The blob was used meanwhile, is not stored, or could not be removed.
     collected.count += 1;
     collected.bytes += *size;
   }

@@ -18,8 +18,8 @@ std::string_view kind_of(std::string_view line) { return line.substr(0, line.fin
 std::set<std::uint32_t> neighbours_of(const wire::Link& link) {
   const auto count = static_cast<std::uint32_t>(link.members.size());
   std::set<std::uint32_t> out;
-  out.insert((link.index + 1) % count);  // The next member; after the last one the first.
-  // The previous member; before the first one the last.
+  out.insert((link.index + 1) % count);  // The next member; the first member follows the last.
+  // The previous member; the last member precedes the first.
   out.insert((link.index + count - 1) % count);
   if (link.index == 0) {
     // The first member exchanges fault messages with all.

@@ -42,8 +42,8 @@ class Meter {
     }
     return std::exchange(busy_, {});
   }
-  // Returns the time of the quickest recent pass, which is one of a single token if there was one.
-  // nullopt if there was no pass.
+  // Returns the time of the quickest recent pass, usually that of a pass of a single token. nullopt
+  // if there was no pass.
   [[nodiscard]] std::optional<Duration> pace(Instant now) {
     turn(now);
     const Duration quickest = std::min(quickest_, before_);

@@ -159,7 +159,8 @@ class PacedEngine final : public llm::Engine {
            });
   }
 
-  // Makes a part of `rows` positions. The number of rows of the next part is adapted to Pace::part.
+  // Makes the call for a part of `rows` positions. The number of rows of the next part is adapted
+  // to Pace::part.
   template <class T>
   Async<T> timed(Async<T> call, std::size_t rows) {
     if (pace_.before) co_await pace_.before();

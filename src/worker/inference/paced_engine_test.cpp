@@ -97,7 +97,7 @@ TEST(PacedEngine, DrawsAheadOnlyWithTheWholeTime) {
   EXPECT_EQ(paced.ahead, (std::vector<std::uint32_t>{7, 0}));
 }
 
-// draw_and_read() works on while its caller does, so no rest could follow it.
+// draw_and_read() continues to work while its caller works, so no rest could follow it.
 TEST(PacedEngine, ReadsOnOnlyWithTheWholeTime) {
   Paced paced;
   const auto draw = [](Paced* self) -> Async<> { (void)co_await self->engine->draw_and_read({}); };

@@ -27,8 +27,9 @@ class Serving {
     std::uint64_t memory_bytes = 0;
     double gb_per_s = 0;
     std::vector<std::string> lines{};
-    PeerLines* peers = nullptr;        // The peers must outlive this object.
-    crypto::Signer* signer = nullptr;  // Signs its frames (frame_logs.h); must outlive this object.
+    PeerLines* peers = nullptr;  // The peers must outlive this object.
+    // Signs the worker's frames (frame_logs.h); outlives this object.
+    crypto::Signer* signer = nullptr;
     Duration retry = std::chrono::milliseconds(500);
     Duration line_patience =
         std::chrono::seconds(3);  // Maximum time for a link to open; then the coordinator relays.

@@ -1,5 +1,5 @@
 // The wanted parts of a model's file. Chunks come from the host's storage or, if they are not
-// there, over HTTP, several at a time. Each chunk is checked by its SHA-256 before it is used.
+// stored, over HTTP, several at a time. Each chunk is checked by its SHA-256 before it is used.
 //
 //   auto weights = co_await Weights::open(host, file, digests_blob, token);
 //   WEFT_CO_OK(co_await (*weights)->want({{0, header_bytes}}));

@@ -100,8 +100,9 @@ LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
                     "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/vulkan",
                     "/etc/glvnd", "/etc/drirc", "/etc/nvidia", "/etc/localtime",
                     "/etc/nsswitch.conf", "/run/opengl-driver", "/nix/store",
-                    // Data about the machine: CPUs, memory, devices. Of processes only this one,
-                    // because /proc/self is opened now.
+                    // Data about the machine (CPUs, memory, devices) and about this process. The
+                    // rule for /proc/self covers no other process, because the path is opened in
+                    // this process.
                     "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/devices",
                     "/proc/modules", "/proc/filesystems", "/proc/driver/nvidia",
                     "/proc/sys/kernel/osrelease", "/proc/sys/vm", "/sys/devices", "/sys/class/drm",
@@ -141,7 +142,7 @@ std::vector<MissingPart> confine(const ConfinementOptions& options) {
   } else {
     notes.add("it keeps its identity: that was asked for", Need::required);
   }
-  // Set after the change of identity, which resets it.
+  // The death signal is set after the change of identity, which resets the signal.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) notes.add_errno("it outlives its parent");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     notes.add_errno("it may gain privileges", Need::required);

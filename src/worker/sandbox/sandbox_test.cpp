@@ -118,7 +118,7 @@ TEST(Sandbox, EndsAShaderThatNeverDoes) {
 TEST(Sandbox, NamesTheFileOfADriverThatItMayNotRead) {
   std::string pattern = (std::filesystem::temp_directory_path() / "weft-driver-XXXXXX").string();
   const std::filesystem::path folder = mkdtemp(pattern.data());
-  // The child has another user.
+  // All users may read the folder, because the child runs as another user.
   std::filesystem::permissions(folder, std::filesystem::perms(0755));
   std::filesystem::create_directories(folder / "manifests");
   std::filesystem::create_directories(folder / "libraries");
@@ -233,7 +233,7 @@ TEST(Confinement, LeavesNothingButComputing) {
     EXPECT_NE(can[never], "possible") << never;
     EXPECT_NE(can[never], "") << never;
   }
-  // The build with the address sanitizer does not try it.
+  // A build with the address sanitizer does not try to take more memory.
   EXPECT_NE(can["take more memory"], "possible");
   for (const char* always : {"start a thread", "open /dev/null", "read /proc/self/status"})
     EXPECT_EQ(can[always], "possible") << always;

@@ -24,8 +24,8 @@ namespace {
 #endif
 
 // System calls that are allowed with any arguments. Names that this machine's kernel does not have
-// are skipped. Tried with lavapipe; calls that only NVIDIA's driver makes, or is expected to make,
-// are marked.
+// are skipped. The list was tried with lavapipe; calls that only NVIDIA's driver makes, or is
+// expected to make, are marked.
 constexpr auto allowed = std::to_array<std::string_view>({
     // System calls for memory.
     "brk",
@@ -170,8 +170,8 @@ constexpr auto ignored =
     std::to_array<std::string_view>({"ioprio_set", "sched_setaffinity", "sched_setattr",
                                      "sched_setparam", "sched_setscheduler", "setpriority"});
 
-// Calls reported as unknown: the C library then uses older ones. Their arguments are behind
-// pointers, which a filter cannot read.
+// Calls that are reported as unknown, so that the C library uses older calls. Pointers lead to
+// their arguments, and a filter cannot follow pointers.
 constexpr auto unknown = std::to_array<std::string_view>({"clone3", "openat2"});
 
 // Allowed families of device controls: the second byte of an ioctl's number.

@@ -81,11 +81,12 @@ pid_t start_victim(bool changes_identity) {
   const pid_t parent = ::getpid();
   const pid_t victim = ::fork();
   if (victim != 0) return victim;
-  ::close_range(0, ~0U, 0);  // The reader of the output waits until every copy is closed.
+  // The reader of the output waits until each copy of its descriptor is closed.
+  ::close_range(0, ~0U, 0);
   if (changes_identity && ::geteuid() == 0) {
     if (::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0) ::_exit(1);
   }
-  // Set after the change of identity, which resets both.
+  // Both settings are made after the change of identity, which resets them.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 1);
   if (::getppid() != parent) ::_exit(0);  // If this is true, the parent ended before prctl().

@@ -25,7 +25,8 @@ class EngineMaker {
   struct Options {
     bool gpu = true;
     std::optional<std::size_t> adapter = {};  // Number of the GPU; default: the best one.
-    std::string refused_driver = {};          // Why a GPU may be missing (sandbox/driver_files.h).
+    // The reason why a GPU may be missing (sandbox/driver_files.h).
+    std::string refused_driver = {};
   };
   EngineMaker(ChildLoop& loop, Options options) : loop_(loop), options_(options) {}
 

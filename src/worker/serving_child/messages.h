@@ -23,7 +23,7 @@ enum class ServingFrame : std::uint32_t {
   socket_text,    // number connection, text
   socket_binary,  // number connection, bytes
   socket_closed,  // number connection, text reason
-  reply,          // Reply; that to open_file comes with the open file
+  reply,          // Reply; with the open file if it answers open_file
   line_open,      // LineEvent, bytes: the kind of the link
   line_frame,     // LineEvent, bytes
   line_closed,    // LineEvent

@@ -12,7 +12,7 @@ constexpr Duration first_delay = std::chrono::milliseconds(500);
 
 bool is_passing(ErrorCode code) {
   return code == ErrorCode::unavailable || code == ErrorCode::deadline_exceeded ||
-         code == ErrorCode::unauthenticated;  // The token was of the last session.
+         code == ErrorCode::unauthenticated;  // The token was that of an earlier session.
 }
 
 std::unexpected<Error> longer_than(const Hash& hash, std::uint64_t bytes_max) {

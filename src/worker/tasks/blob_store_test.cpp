@@ -84,7 +84,8 @@ TEST(BlobStore, DropsTheColdestBeyondItsBound) {
   const Hash a = f.host.add_blob(ByteVector(40, 1));
   const Hash b = f.host.add_blob(ByteVector(40, 2));
   const Hash c = f.host.add_blob(ByteVector(40, 3));
-  for (const Hash& hash : {a, b, a, c, a, b}) {  // c pushes b out, a stays warm.
+  // c takes the place of b; a was used more recently.
+  for (const Hash& hash : {a, b, a, c, a, b}) {
     f.get(hash);
     f.host.run_for(1s);
     EXPECT_LE(f.blobs.cached_bytes(), 100U);

@@ -38,7 +38,7 @@ void Connection::open() {
   state_ = State::connecting;
   challenged_ = false;
   spoken_ = protocol::spoken_versions.first;
-  place_ = {};  // Until it has proved its key.
+  place_ = {};  // Empty until the coordinator has proved its key.
   handlers_.connecting();
   host_.connect(
       {.open = while_this_socket([this] { say_hello(); }),
@@ -75,7 +75,8 @@ void Connection::send(const protocol::WorkerMessage& message) {
 }
 
 bool Connection::send(const protocol::ResultFrame& frame) {
-  // The result may be for a coordinator that was newer, and is older since it was started again.
+  // The result may have been made for a newer coordinator, which was then started as an older
+  // version.
   if (spoken_ < protocol::step_roots_version && !frame.result.step_roots.empty()) {
     protocol::ResultFrame older = frame;
     older.result.step_roots.clear();

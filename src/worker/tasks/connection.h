@@ -63,8 +63,8 @@ class Connection {
   void open();
   // Ends the connection permanently; messages that were sent before still go out.
   void close();
-  // The machine woke up or the network came back: ends a backoff early, and tests a connection that
-  // may be dead.
+  // Called when the machine woke up or the network came back: ends a backoff early, and tests a
+  // connection that may be dead.
   void wake();
 
   [[nodiscard]] State state() const { return state_; }

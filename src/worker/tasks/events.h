@@ -55,7 +55,7 @@ struct TaskDone {
   double wall_seconds = 0;
   double gpu_seconds = 0;
   std::string job_name{};
-  std::uint64_t bytes = 0;  // Means the same as exec::Traffic::bytes.
+  std::uint64_t bytes = 0;  // See exec::Traffic::bytes.
   double operations = 0;
 };
 struct TaskFailed {

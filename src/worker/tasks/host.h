@@ -30,16 +30,15 @@ class Host {
  public:
   virtual ~Host() = default;
 
-  // Opens a WebSocket to the coordinator's /v1/worker. There is one at a time: a new one replaces
-  // the last.
+  // Opens a WebSocket to the coordinator's /v1/worker. A new socket replaces the one before it.
   virtual void connect(SocketEvents events) = 0;
   virtual void send_text(std::string text) = 0;
   virtual void send_binary(ByteVector bytes) = 0;
   virtual void close() = 0;  // Sends the queued messages first. No event follows.
 
-  // GET and PUT /v1/blobs/{hash}. `token` is the session's. Fails with resource_exhausted for more
-  // than `bytes_max` bytes, and with unavailable for a temporary refusal (429, 503), with the time
-  // after which to ask again.
+  // GET and PUT /v1/blobs/{hash}. `token` is the session's token. Fails with resource_exhausted for
+  // more than `bytes_max` bytes, and with unavailable for a temporary refusal (429, 503); the error
+  // says after which time to ask again.
   virtual void fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
                           std::function<void(Result<ByteVector>)> done) = 0;
   virtual void put_blob(const Hash& hash, ByteVector bytes, std::string token,

@@ -166,7 +166,8 @@ void JobLoader::keep(const Hash& manifest, std::shared_ptr<const exec::Job> job)
 }
 
 void JobLoader::answer(const Hash& manifest, Result<std::shared_ptr<const exec::Job>> result) {
-  const auto waiters = waiting_.extract(manifest);  // Taken out first: a waiter may load again.
+  // The waiters are taken out first, because a waiter may load a job again.
+  const auto waiters = waiting_.extract(manifest);
   for (const Done& done : waiters.mapped()) done(result);
 }
 

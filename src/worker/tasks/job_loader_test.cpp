@@ -1,4 +1,4 @@
-// A job is loaded with all its bytes or not at all, and what does not fit is named.
+// A job is loaded with all its bytes or not at all, and an error names the part that does not fit.
 #include "worker/tasks/job_loader.h"
 
 #include <gtest/gtest.h>
@@ -133,7 +133,8 @@ TEST(JobLoader, KeepsJobsWithinItsBoundOfBytes) {
   const auto first = f.load(one).value();
   const auto second = f.load(other).value();
 
-  EXPECT_NE(f.load(one).value(), first);  // Loaded again: both are more than the bound.
+  // Loaded again, because both jobs together exceed the bound.
+  EXPECT_NE(f.load(one).value(), first);
   EXPECT_NE(f.load(other).value(), second);
 }
 

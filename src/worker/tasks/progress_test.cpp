@@ -126,7 +126,7 @@ TEST(Progress, ChoosesPartsByWhatOneTook) {
   EXPECT_EQ(parts_for(progress, 0.01, 1), 100U);
   EXPECT_EQ(parts_for(progress, 5, 1), 1U);  // One part takes longer than wanted.
   EXPECT_EQ(parts_for(progress, 0.001, 0.5),
-            640U);  // 500 would do; the few that are left go along.
+            640U);  // 500 parts take 0.5 s; the 140 that would be left are added.
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace weft::worker {
 namespace {
 
-constexpr double work_lost_max = 0.05;  // A checkpoint for so much of a task's work.
+constexpr double work_lost_max = 0.05;  // The share of a task's work between two checkpoints.
 
 Duration duration_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
@@ -197,7 +197,8 @@ void Residents::run_part() {
                                   began = parts_.host.now()](Result<exec::Output> output) {
                       on_runner_.reset();
                       part_ends(*find(serial), parts, parts_.host.now() - began,
-                                std::move(output));  // It stays while it is on the runner.
+                                // The task stays in the list while it is on the runner.
+                                std::move(output));
                     }));
 }
 
@@ -213,7 +214,7 @@ void Residents::part_ends(Resident& resident, std::uint32_t parts, Duration took
   Progress& progress = *resident.progress;
   const bool in_parts = progress.done() > 0 || parts < progress.of();
   if (!output && output.error().code == ErrorCode::invalid_argument && in_parts) {
-    // The shader may only run whole; if it fails then, the job is at fault.
+    // The shader may be one that can only run whole. If it fails as a whole, the job is at fault.
     log_debug("Task {} runs whole: {}", key.task.text(), output.error().message);
     progress.run_whole();
     resident.part_seconds = 0;

@@ -1,5 +1,6 @@
-// Long tasks in parts: checkpoints, going on elsewhere, making way; and several clients' tasks in
-// slices of one device, which share its time by their weights, and its memory by partitions.
+// Long tasks run in parts: they are checkpointed, continue on other workers, and yield to other
+// tasks. Tasks of several clients share one device in slices: its time by the clients' weights, and
+// its memory by partitions.
 #include "common/proof/merkle.h"
 #include "common/protocol/messages.h"
 #include "worker/tasks/test_world.h"
@@ -133,7 +134,7 @@ TEST(Residents, KeepsALongTaskSoThatAtMostATwentiethIsLost) {
   for (const auto& checkpoint : kept) {
     EXPECT_LE(
         checkpoint.done - before,
-        groups / 20 + groups / 64 + 1);  // The first part, which shows its pace, comes on top.
+        groups / 20 + groups / 64 + 1);  // 1/64: the first run, which measures the time of a part.
     EXPECT_TRUE(bench.host.blobs.contains(checkpoint.blob));
     before = checkpoint.done;
   }
@@ -220,7 +221,7 @@ TEST(Residents, MakesWayAtItsNextCheckpointAndIsGivenBackWithItsState) {
   const std::uint32_t computed = bench.runner.computed();
   bench.host.run_for(10s);
 
-  EXPECT_EQ(bench.runner.computed(), computed);  // No part of it runs any more.
+  EXPECT_EQ(bench.runner.computed(), computed);  // No further part of the task runs.
   // All computed parts are in the checkpoint.
   EXPECT_EQ(bench.heard<protocol::Checkpoint>().back().done, computed);
   EXPECT_EQ(bench.session.stats().held, 0U);

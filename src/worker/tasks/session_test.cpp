@@ -1,4 +1,5 @@
-// A worker's tasks against a simulated network: every one is paid exactly once whatever is lost.
+// A worker's tasks in a simulated network: each task is paid exactly once, whatever messages are
+// lost.
 #include "worker/tasks/session.h"
 
 #include "common/proof/merkle.h"
@@ -29,7 +30,7 @@ TEST(Session, JoinsRunsItsTasksAndIsPaidForEach) {
   EXPECT_EQ(stats.state, SessionState::idle);
   EXPECT_EQ(world.host.fetches[world.manifest], 1);  // The manifest is fetched once for all tasks.
   EXPECT_LT(world.coordinator.receipts,
-            20);  // Batched: a task takes 10 ms, a receipt covers 50 ms.
+            20);  // A task takes 10 ms, and a receipt covers the results of 50 ms.
 }
 
 TEST(Session, GathersManyQuickResultsIntoReceiptsOfEight) {
@@ -44,7 +45,7 @@ TEST(Session, GathersManyQuickResultsIntoReceiptsOfEight) {
   for (const auto& receipt : world.heard<protocol::Receipt>()) EXPECT_LE(receipt.items.size(), 8U);
 }
 
-// The socket is lost at the n-th message of either side, for every n there is.
+// The socket is lost at the n-th message of either side, for every n up to the last message.
 TEST(Session, LosesNothingWhereverTheSocketIsLost) {
   for (int lost_at = 1; lost_at < 60; ++lost_at) {
     World world;
@@ -71,7 +72,7 @@ TEST(Session, LosesNothingWhereverTheSocketIsLost) {
 TEST(Session, LosesNothingOverManyRandomLosses) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     World world;
-    world.runner.large_bytes = 70'000;  // By PUT.
+    world.runner.large_bytes = 70'000;  // Outputs of this size are sent by PUT.
     std::mt19937 random(seed);
     int losses = 0;
     world.coordinator.on_traffic = [&] {
@@ -103,7 +104,8 @@ TEST(Session, ShowsWhatItHoldsAfterAReconnectAndRunsNothingTwice) {
   world.runner.takes = 100ms;
   world.lease({0, 1, 2});
   ASSERT_TRUE(world.host.run_until(
-      [&] { return world.runner.runs.size() == 2; }));  // 0 is done, 1 runs, 2 waits.
+      // Task 0 is done, task 1 runs, task 2 waits.
+      [&] { return world.runner.runs.size() == 2; }));
 
   world.host.drop("lost");
   world.host.run_for(5s);

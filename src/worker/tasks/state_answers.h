@@ -52,7 +52,7 @@ class StateAnswers {
     std::size_t next = 0;  // The state that is stored next.
   };
   struct Upload {
-    std::uint64_t answer = 0;  // Its serial number.
+    std::uint64_t answer = 0;  // The serial number of its answer.
     protocol::StepState state;
     std::shared_ptr<const ByteVector> bytes;
     int attempt = 1;
@@ -73,8 +73,9 @@ class StateAnswers {
   const WorkSession& session_;
   const std::size_t results_max_;
   std::map<TaskKey, std::shared_ptr<const StepTrace>> traces_;
-  std::deque<Answer> answers_;  // In the order of their requests; the first one is worked on.
-  std::map<TaskKey, protocol::States> unsent_;  // Complete, but there was no connection.
+  // The open answers, in the order of their requests. States are stored for the first answer.
+  std::deque<Answer> answers_;
+  std::map<TaskKey, protocol::States> unsent_;  // Complete answers that wait for a connection.
   bool uploading_ = false;
   std::uint64_t serial_ = 0;
   Alive alive_;

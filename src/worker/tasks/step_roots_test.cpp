@@ -1,6 +1,6 @@
-// A task whose lease asks for it commits to the state after each group of its steps. The states are
-// shown until the verdict, and a worker neither computes one again nor keeps more than it has room
-// for.
+// A task whose lease asks for roots of steps commits to the state after each group of its steps.
+// The worker shows these states until the verdict. It computes no state again, and keeps no more
+// states than it has room for.
 #include <memory>
 #include <string>
 #include <vector>
@@ -234,7 +234,7 @@ TEST(States, OfGroupsThatDoNotExistAreAnsweredWithNone) {
   EXPECT_EQ(answer.states[3].group, 31U);
 }
 
-// As after a restart of the worker.
+// A worker that was restarted does not know its earlier results.
 TEST(States, OfAnUnknownResultAreAnsweredWithNone) {
   StepWorld world;
 
@@ -267,7 +267,8 @@ TEST(States, AreKeptOverAReconnect) {
   EXPECT_EQ(StepWorld::has(world.ask(1, {4})), std::vector{true});
 }
 
-// The coordinator was taken back to the program of version 7, which refuses what it does not know.
+// The coordinator was started again as version 7, which refuses messages and fields that it does
+// not know.
 TEST(States, AndRootsAreNotSentToACoordinatorOfAnOlderVersion) {
   StepWorld world;
   ASSERT_EQ(world.result_of(world.lease(1)).step_roots.size(), 7U);
@@ -381,7 +382,7 @@ TEST(States, AreForgottenIfTheTaskIsCancelled) {
       protocol::Cancel{.tasks = {{.task = StepWorld::task(1), .attempt = 1}}, .reason = "Done."});
   EXPECT_EQ(StepWorld::has(world.ask(1, {4})), std::vector{false});
 
-  // So are those of a task that still runs.
+  // The states of a task that still runs are forgotten, too.
   world.runner.takes = 1s;
   world.coordinator.send(world.lease(2));
   world.host.run_for(5s);
@@ -426,7 +427,7 @@ TEST(States, AreStoredOneAfterTheOtherForAllResults) {
     world.coordinator.send(
         protocol::OpenStates{.task = StepWorld::task(number), .attempt = 1, .groups = {1, 2, 3}});
   }
-  // The answer of the first one is dropped while its state is stored.
+  // The answer for the first result is dropped while a state of it is being stored.
   world.host.run_for(1ms);
   world.coordinator.send(protocol::Verdict{.task = StepWorld::task(1), .attempt = 1});
   world.host.run_for(10s);

@@ -1,6 +1,6 @@
-// What a worker commits to of one task that runs in groups of steps: the root of the task's state
-// after each group but the last, and as many of these states as there is room for, so that a check
-// can compute drawn groups from them.
+// The states that a worker commits to in one task that runs in groups of steps: the root of the
+// task's state after each group but the last, and as many of these states as there is room for, so
+// that a check can compute drawn groups from them.
 //
 // Threading: the session's thread. Bounds: StateRoom bounds the states of all tasks together; a
 // state that does not fit when its group ends is not kept, and is not computed again.
@@ -24,7 +24,7 @@ class StateRoom {
  public:
   explicit StateRoom(std::uint64_t bytes_max) : left_(bytes_max) {}
 
-  // False, and nothing is taken, if there is less room.
+  // Takes room for `bytes`. Returns false and takes nothing if there is less.
   [[nodiscard]] bool take(std::uint64_t bytes);
   void give(std::uint64_t bytes) { left_ += bytes; }
   [[nodiscard]] std::uint64_t left() const { return left_; }
@@ -48,11 +48,11 @@ class StepTrace {
   // The number of steps of the task at the end of the group that begins or continues after `done`
   // steps. A run of steps must not go beyond it. `done` is less than the number of steps.
   [[nodiscard]] std::uint32_t end_of_group(std::uint32_t done) const;
-  // `done` steps are computed, and these are all outputs. Ends of groups must come in order. Does
-  // nothing inside a group, and after the last group.
+  // Adds the state after `done` steps, of which `outputs` are all outputs. The ends of all groups
+  // must be added in order. Does nothing inside a group, and after the last group.
   void add(std::uint32_t done, const Outputs& outputs);
 
-  // R_1 to R_i, once i groups are computed; never the root of the last group.
+  // The roots after the groups that are computed, without the root of the last group.
   [[nodiscard]] const std::vector<Hash>& roots() const { return roots_; }
   // The state before `group` as a blob (proof/task_state.h). No value if it is not kept, or if
   // there is no such group.
@@ -62,9 +62,10 @@ class StepTrace {
   const proof::StatedTask task_;
   std::vector<std::uint32_t> ends_;  // The number of steps at the end of each group.
   const std::shared_ptr<StateRoom> room_;
-  std::uint64_t bytes_ = 0;  // Taken from the room.
+  std::uint64_t bytes_ = 0;  // The bytes that the kept states take of the room.
   std::vector<Hash> roots_;
-  std::map<std::uint32_t, Outputs> kept_;  // By the group that begins with the state.
+  // The kept states, keyed by the group that begins with the state.
+  std::map<std::uint32_t, Outputs> kept_;
 };
 
 }  // namespace weft::worker

@@ -1,5 +1,5 @@
 // A trace has the root of the state after each group of steps, and the states for which there was
-// room; a state is a blob that names its task and how far it is.
+// room. A state is a blob that names its task and the number of steps that are done.
 #include "worker/tasks/step_trace.h"
 
 #include <gtest/gtest.h>

@@ -56,17 +56,17 @@ class FakeCoordinator {
   std::function<void()> on_traffic = [] {};  // Called for every message in either direction.
   bool answer_verdicts = true;
   bool cancels_settled = true;  // False: a worker that comes back keeps all that it holds.
-  std::uint32_t version = protocol::version;  // The version that it chooses.
-  std::uint32_t frames = protocol::version;   // The version of its frames.
+  std::uint32_t version = protocol::version;  // The version that the coordinator chooses.
+  std::uint32_t frames = protocol::version;   // The version of the coordinator's frames.
   std::vector<std::uint32_t> frames_heard;    // The versions of the worker's frames.
-  std::string host = "";                      // The host for which it signs its challenge.
-  bool has_its_key = true;                    // False: it signs with another key.
+  std::string host = "";                      // The host for which the challenge is signed.
+  bool has_its_key = true;                    // False: the coordinator signs with another key.
   std::optional<protocol::ErrorMessage> refusal;
   std::function<void()> answers_hello;  // Called in place of sending a challenge.
   std::map<std::uint32_t, int> paid;    // The number of payments, by task.
   std::vector<protocol::WorkerMessage> heard;
   std::vector<std::string> complaints;
-  // Signed in its challenge in place of the genesis that it names.
+  // Signed in the challenge in place of the genesis that the challenge names.
   std::optional<Hash> signs_genesis;
   int receipts = 0;
   int results = 0;
@@ -120,7 +120,7 @@ class FakeCoordinator {
                             prove.signature))
       return complain("wrong signature in prove");
     welcomed_ = true;
-    held_.clear();  // The worker must show its leases again.
+    held_.clear();  // Cleared, because the worker must show its leases again.
     host_.blob_token = "token " + std::to_string(nonce_.bytes[0]);
     send(protocol::Welcome{
         .session = "s", .beat_ms = 1000, .blob_token = host_.blob_token, .balance = 0});

@@ -1,5 +1,5 @@
-// A network, a clock and a coordinator for the session's tests: nothing waits, everything happens
-// when the test says so, and always the same way.
+// A network, a clock and a coordinator for the session's tests: no call waits, every event occurs
+// when the test says so, and each run has the same events.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Jobs of several steps that cannot be cut, and what a device would give for them: each step makes
-// the outputs from the outputs before it.
+// Jobs of several steps that cannot be cut, and the outputs that a device would give for them: each
+// step makes the outputs from the outputs before it.
 #pragma once
 
 #include <string>

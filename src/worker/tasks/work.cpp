@@ -101,7 +101,7 @@ void Work::enqueue(const protocol::Lease& lease) {
     const TaskKey key{.task = {.job = lease.job, .index = leased.index}, .attempt = leased.attempt};
     proofs_.put(key, leased.proof);
     if (holds(key) || results_.send_again(key)) continue;
-    if (finishing_) continue;  // The Bye that follows gives it back.
+    if (finishing_) continue;  // The Bye that follows gives the task back.
     if (queue_.size() >= options_.queue_max) {
       failed(key, {ErrorCode::resource_exhausted,
                    weft::format("This worker holds {} tasks already.", queue_.size())});
@@ -133,7 +133,7 @@ void Work::on_verdict(const protocol::Verdict& verdict) {
   const TaskKey key{.task = verdict.task, .attempt = verdict.attempt};
   counters_.balance = verdict.balance;
   openings_.erase(key);
-  if (!results_.remove(key)) return;  // Answered before.
+  if (!results_.remove(key)) return;  // The result was answered already.
   ++(verdict.accepted ? counters_.accepted : counters_.refused);
   counters_.paid += verdict.paid;
   emit_(event::Verdict{.key = key,
@@ -141,7 +141,7 @@ void Work::on_verdict(const protocol::Verdict& verdict) {
                        .paid = verdict.paid,
                        .balance = verdict.balance,
                        .reason = verdict.reason});
-  residents_.run_next();  // The outbox may have been full.
+  residents_.run_next();  // The outbox may have been full, which kept tasks from running.
 }
 
 void Work::on_cancel(const protocol::Cancel& cancel) {
@@ -254,7 +254,7 @@ void Work::checkpointed(const TaskKey& key, const protocol::Checkpoint& checkpoi
 }
 
 void Work::left() {
-  results_.send();  // The last of a batch does not wait for its receipt.
+  results_.send();  // The receipt of the last results is sent at once.
   check_finished();
 }
 

@@ -1,7 +1,7 @@
-// The work of a worker, from lease to verdict: a queue of leased tasks (the blobs of the next one
+// The work of a worker, from lease to verdict: a queue of leased tasks (the blobs of the next task
 // are fetched ahead), resident tasks (residents.h), outputs that are being uploaded (deliveries.h),
-// results that wait for their verdicts and receipts for batches of them (result_sender.h), and
-// heartbeats while anything is leased.
+// results that wait for their verdicts, receipts for batches of results (result_sender.h), and
+// heartbeats while any task is leased.
 //
 // Threading and lifetime: the session's thread; may be destroyed at any time; results of work that
 // still runs are then dropped.
@@ -37,7 +37,8 @@ class Work final : private Residents::Around {
     BlobStore::Options blobs;
     JobLoader::Options jobs;
     Outbox::Options outbox;
-    Duration wall_max = std::chrono::seconds(30);  // For one task; a lease cannot raise it.
+    // Time limit of one task; a lease cannot raise it.
+    Duration wall_max = std::chrono::seconds(30);
     std::size_t queue_max = 1024;
     std::size_t commitments_max = 4096;  // Results that could still be audited.
     // States between groups of steps, of all tasks and of all results that could still be checked.
@@ -53,7 +54,8 @@ class Work final : private Residents::Around {
         200);  // The target time of a part of a task if several tasks share the device.
     std::uint64_t checkpoint_bytes_max = std::uint64_t{256} << 20;
     Duration rest_told = std::chrono::milliseconds(
-        250);  // The shortest rest that is reported, so that no task waits here during it.
+        // The shortest rest that is reported, so that no task waits at this worker during the rest.
+        250);
     std::function<void(bool rests)> on_rest{};
     // The roots that this device has signed; must outlive the work. Null, in tests alone: signed
     // roots are not remembered.
@@ -68,7 +70,7 @@ class Work final : private Residents::Around {
   void on_verdict(const protocol::Verdict& verdict);
   void on_cancel(const protocol::Cancel& cancel);
   void on_yield(const protocol::Yield& yield);
-  // What the coordinator may ask to see of results without a verdict.
+  // The data that the coordinator may ask for before the verdicts.
   [[nodiscard]] Openings& openings() { return openings_; }
 
   // Gives up queued tasks, lets running tasks finish within `grace`, sends the results that are

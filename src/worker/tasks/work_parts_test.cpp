@@ -1,5 +1,5 @@
-// The parts of a worker's work that stand alone: what results committed to, proofs of leases,
-// rests, and results whose outputs are on their way.
+// The parts of a worker's work that stand alone: the commitments of results, proofs of leases,
+// rests, and results whose outputs are being uploaded.
 #include <gtest/gtest.h>
 
 #include <utility>

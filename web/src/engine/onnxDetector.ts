@@ -130,7 +130,7 @@ export class OnnxDetector {
     const begun = performance.now();
     const { width, height } = this.about;
     if (levels.byteLength !== 3 * width * height) throw new Error(`A frame of ${levels.byteLength} bytes is not one of ${width} × ${height} pixels.`);
-    // Computed in 32 bits, as the shader does.
+    // The values are computed in 32 bits, as the shader computes them.
     const { mean, scale } = this.#scale;
     const values = Float32Array.from({ length: 256 }, (_, level) => (level - mean) * Math.fround(scale));
     const bytes = new Uint8Array(levels);

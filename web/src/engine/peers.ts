@@ -126,7 +126,8 @@ export class Peers {
     }
   }
 
-  // Keeps an early signal. The first signals of a member are its call and its addresses; more signals than a browser has are dropped.
+  // Keeps an early signal. The first signals of a member are its call and its addresses; signals
+  // beyond the number that a browser sends are dropped.
   #keep(signal: Early): void {
     const { chain, epoch, from } = signal;
     const ofOne = this.#early.filter((other) => other.chain === chain && other.epoch === epoch && other.from === from);

@@ -1,6 +1,6 @@
 // Maps the id of a job to the number by which rows of other tables refer to it.
 //
-// Threading: as Connection. Memory: the numbers that were looked up recently.
+// Threading: one thread at a time, as Connection. Memory: the numbers that were looked up recently.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class JobNumbers {
 
   // Returns the job's number. Fails with not_found if the job is not stored.
   [[nodiscard]] Result<std::int64_t> of(const JobId& job);
-  // Called after the job's row was written.
+  // Adds the number of a job whose row was written.
   void add(const JobId& job, std::int64_t number) { numbers_[job] = number; }
   // Called after a batch was rolled back: drops all cached numbers, because they may be wrong.
   void forget() { numbers_.clear(); }

@@ -1,7 +1,7 @@
 // Reads jobs, the results of their tasks, and the blobs that rows still name.
 //
-// Threading: as Connection. Fails with not_found for an unknown job, data_loss for a row that
-// contradicts itself.
+// Threading: one thread at a time, as Connection. Fails with not_found for an unknown job,
+// data_loss for a row that contradicts itself.
 #pragma once
 
 #include <optional>

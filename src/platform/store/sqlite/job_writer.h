@@ -1,7 +1,7 @@
 // Writes jobs and the results that workers submitted for their tasks.
 //
-// Threading: as Connection. Fails with already_exists for a row that is stored already, not_found
-// for a job that is not stored. After any error forget() must be called.
+// Threading: one thread at a time, as Connection. Fails with already_exists for a row that is
+// stored already, not_found for a job that is not stored. After any error forget() must be called.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
 // Reads the audit trail: transactions with the changes that they made to accounts, and a check that
 // all balances follow from the transactions.
 //
-// Threading: as Connection. Each call reads one state of the database. Fails with not_found for an
-// unknown job, invalid_argument for a page that does not exist, data_loss for rows that contradict
-// each other.
+// Threading: one thread at a time, as Connection. Each call reads one state of the database. Fails
+// with not_found for an unknown job, invalid_argument for a page that does not exist, data_loss for
+// rows that contradict each other.
 #pragma once
 
 #include "platform/store/sqlite/connection.h"

@@ -1,8 +1,8 @@
 // Writes transactions of the ledger and the balances that follow from them.
 //
-// Threading: as Connection. Fails with already_exists for a transaction that is stored already,
-// invalid_argument for entries that do not sum to 0, and as AccountRows::move() does. After any
-// error forget() must be called.
+// Threading: one thread at a time, as Connection. Fails with already_exists for a transaction that
+// is stored already, invalid_argument for entries that do not sum to 0, and as AccountRows::move()
+// does. After any error forget() must be called.
 #pragma once
 
 #include <array>

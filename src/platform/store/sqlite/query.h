@@ -1,7 +1,7 @@
 // Reads the rows of a query as records, and runs several queries on one state of the database.
 //
-// Threading: as Connection. Fails as Connection and Statement do, and as the function that makes a
-// row does.
+// Threading: one thread at a time, as Connection. Fails as Connection and Statement do, and as the
+// function that makes a row does.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // Writes the records other than jobs, money and verdicts: those about workers, owners, models, and
 // the prices that quotes are based on.
 //
-// Threading: as Connection. Fails with already_exists for the secret of another API key, not_found
-// for a job that is not stored.
+// Threading: one thread at a time, as Connection. Fails with already_exists for the secret of
+// another API key, not_found for a job that is not stored.
 #pragma once
 
 #include <array>

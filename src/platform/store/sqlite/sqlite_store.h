@@ -14,7 +14,7 @@
 namespace weft::store::sqlite {
 
 struct Options {
-  // False only in the crash test, which must find losses without it.
+  // False only in the tests of power cuts, which must find losses if the log is not synced.
   bool synchronous = true;
   // Name of a registered SQLite VFS; empty for SQLite's default.
   std::string vfs;

@@ -1,7 +1,8 @@
 // Reads the state with which a coordinator starts: everything that does not belong to an ended job,
 // in one state of the database.
 //
-// Threading: as Connection. Fails with data_loss for a row that contradicts itself.
+// Threading: one thread at a time, as Connection. Fails with data_loss for a row that contradicts
+// itself.
 #pragma once
 
 #include "platform/store/sqlite/connection.h"

@@ -1,7 +1,7 @@
 // Reads the decisions about results: the basis of each result, checks, corrections and evidence.
 //
-// Threading: as Connection. Fails with not_found for an unknown job, data_loss for a row that
-// contradicts itself.
+// Threading: one thread at a time, as Connection. Fails with not_found for an unknown job,
+// data_loss for a row that contradicts itself.
 #pragma once
 
 #include <vector>

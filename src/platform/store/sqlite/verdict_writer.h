@@ -1,6 +1,7 @@
 // Writes the decisions about results: checks, corrections and evidence.
 //
-// Threading: as Connection. Fails with not_found for a job that is not stored.
+// Threading: one thread at a time, as Connection. Fails with not_found for a job that is not
+// stored.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The first page: the Start button, what this machine offers, and, while it works, what it does and earns.
+// The first page: the Start button, the offers of this machine, and, during work, its tasks and
+// earnings.
 import { useEffect } from 'react';
 import type { Engine } from '../../engine/engine';
 import type { Preflight } from '../../engine/preflight';

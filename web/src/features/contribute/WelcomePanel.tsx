@@ -1,4 +1,5 @@
-// Shown before the start and after a stop: what Weft is, what this machine offers, and the Start button.
+// Shown before the start and after a stop: a description of Weft, the offers of this machine, and
+// the Start button.
 import { Button } from '../../design/Button';
 import { formatCredits, plural } from '../../design/format';
 import { Notice } from '../../design/Notice';

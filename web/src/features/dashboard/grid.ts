@@ -97,7 +97,7 @@ function drawThreads(context: CanvasRenderingContext2D, tasks: Uint8Array, layou
     if (state === 0) {
       add(palette['raw-deep'], x + (cell - slack) / 2, y, slack, cell);
     } else if (state === accepted) {
-      // A twill: over two, under two, moved by one in each pick.
+      // A twill: each thread runs over two and under two, moved by one in each row.
       if ((column + row) % 4 < 2) add(palette['warp'], x + inset, y + 0.5, thread, cell - 1);
       else add(palette['warp-slack'], x + 0.5, y + inset, cell - 1, thread);
     } else {

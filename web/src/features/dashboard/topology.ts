@@ -98,8 +98,8 @@ export class Topology {
     this.#charge.strength(-26 * room).distanceMax(160 * room + 60).theta(0.8);
     this.#simulation.nodes([this.#hub, ...workers]);
     this.#links.links(workers.map((target) => ({ source: this.#hub, target }))).distance((link) => distanceOf((link.target as Node).roundTripMs));
-    // The simulation restarts with a strength by the share of moved workers. A single newcomer among hundreds causes no restart, because
-    // its place is nearly right.
+    // The simulation restarts with a strength that depends on the share of moved workers. A single
+    // newcomer among hundreds causes no restart, because its place is nearly right.
     const share = moved / Math.max(1, workers.length);
     if (share < stirsFrom) return;
     this.#simulation.alpha(Math.max(this.#simulation.alpha(), share > 0.25 ? 0.8 : 0.25));

@@ -1,4 +1,5 @@
-// A summary of the network: the running jobs, the connected workers, and whether the ledger balances.
+// A summary of the network: the running jobs, the connected workers, and the check that the ledger
+// balances.
 import { formatCredits, plural, shorten } from '../../design/format';
 import { Swatch } from '../../weave/Swatch';
 import type { Job, Worker } from './api';

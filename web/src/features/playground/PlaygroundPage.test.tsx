@@ -1,4 +1,5 @@
-// Tests the page with a fake engine: compiler messages, runs, submitted jobs, and what happens if nothing can run.
+// Tests the page with a fake engine: compiler messages, runs, submitted jobs, and the messages if
+// nothing can run.
 import { cleanup, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

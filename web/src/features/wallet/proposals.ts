@@ -1,4 +1,4 @@
-// The proposals of a network in words, and whether an owner has voted on them.
+// The proposals of a network in words, and the votes of an owner on them.
 import { base58 } from '../../engine/keptWallet';
 import { parameters } from '../../../../chain/layout.mjs';
 import { creditsText } from './credits';

@@ -1,5 +1,5 @@
-// Checks a device's receipt in the page, as chain/program/receipts.h does, from the claims to the signature, and whether the chain knows
-// the device.
+// Checks a device's receipt in the page, as chain/program/receipts.h does: the root of the claims,
+// the signature, and the record of the device on the chain.
 import { fromBase58, little, same, sha256, text, type Bytes } from './bytes';
 
 /** A receipt as a file: the statement that the device signed, with the claims from which its root is computed. */
