@@ -65,8 +65,10 @@ void VoteJudge::judge_ballot(const VoteTable::Open& open, std::vector<Decision>&
     if (!groups.believed_differ()) return;
     return fail_job(
         open.task.job,
-        weft::format("replicas differ: task {} has {} results, {} against {}, and no end in sight.",
-                     open.task.index, count.votes, best, count.rival),
+        weft::format(
+            "replicas differ: task {} has {} results, {} against {}, and more than {} would be "
+            "needed to decide.",
+            open.task.index, count.votes, best, count.rival, voters_max),
         out);
   }
   votes.wanted = wanted;
