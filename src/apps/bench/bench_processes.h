@@ -31,7 +31,7 @@ class CoordinatorProcess {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] double resident_kib() const;
   [[nodiscard]] double resident_kib_peak() const;
-  // The last lines of its log, for error messages.
+  // The last lines of the coordinator's log, for error messages.
   [[nodiscard]] std::string last_words();
 
  private:

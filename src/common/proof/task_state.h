@@ -17,13 +17,13 @@
 
 namespace weft::proof {
 
-// What a state is of: one task, counted in the parts that it is computed in.
+// The task of a state, with the parts in which it is counted.
 struct StatedTask {
   enum class Unit : std::uint8_t { workgroups = 0, steps = 1 };
 
   TaskId id;
   Hash manifest;
-  std::uint32_t first = 0;  // Workgroups of its range.
+  std::uint32_t first = 0;  // First workgroup of the task's range.
   std::uint32_t count = 0;
   Unit unit = Unit::workgroups;
   std::uint32_t of = 0;  // Parts of the whole task.
@@ -40,7 +40,7 @@ struct StatedTask {
 struct TaskState {
   StatedTask task;
   std::uint32_t done = 0;
-  std::vector<ByteSpan> outputs;  // They lie within the blob.
+  std::vector<ByteSpan> outputs;  // Outputs so far, as views into the blob.
 };
 // data_loss: the blob is no state, is not whole, or holds no part or all parts of its task. How
 // large outputs are is not looked at.

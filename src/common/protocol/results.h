@@ -29,7 +29,7 @@ struct TaskResult {
   std::uint32_t attempt = 0;
   Hash root{};
   std::vector<OutputPart> outputs{};
-  double gpu_seconds = 0;  // Without the work that came out of a checkpoint.
+  double gpu_seconds = 0;  // GPU time, without the work that came out of a checkpoint.
   double wall_seconds = 0;
   double resumed = 0;  // The share of the task's work that came out of a checkpoint, in [0, 1).
   // If the lease asked for them: R_1 to R_(n-1), where R_i is proof::task_root() of all outputs
@@ -46,7 +46,7 @@ struct ReceiptItem {
   std::uint32_t count = 0;
 };
 struct Receipt {
-  std::vector<ReceiptItem> items{};  // At most proof::receipt_claims_max.
+  std::vector<ReceiptItem> items{};  // The signed items; at most proof::receipt_claims_max.
   Signature signature{};             // Signs proof::receipt_digest().
 };
 struct TaskFailed {

@@ -13,7 +13,7 @@
 
 namespace weft::inference {
 
-// Effects are carried out at once and must not call back.
+// The effects of the desk. They are carried out at once and must not call the desk.
 class DeskWorld {
  public:
   virtual ~DeskWorld() = default;

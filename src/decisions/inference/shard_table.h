@@ -29,7 +29,7 @@ using ModelCards = std::map<std::string, ModelCard>;
 
 struct Shard {
   ServingId worker = 0;
-  ChainId chain{};  // The owner: a chain, audit or search; none: the shard stands by.
+  ChainId chain{};  // The chain, audit or search that owns the shard; none: the shard stands by.
   std::uint64_t bytes = 0;
   bool loaded = false;
   bool exact = false;  // True if it runs on a processor: see protocol::serving::Link::exact.

@@ -45,8 +45,8 @@ struct AuditStates {
   };
   Stage stage = Stage::none;
   std::vector<std::uint32_t> groups{};     // Groups whose states are asked for, in order.
-  std::vector<store::OutputBlob> blobs{};  // Their states, once they are there.
-  std::uint64_t bytes = 0;                 // The room that they use.
+  std::vector<store::OutputBlob> blobs{};  // States of these groups that have arrived.
+  std::uint64_t bytes = 0;                 // Bytes of room that the states use.
   // True if the whole task is checked because the states were not there, or because the groups took
   // the verifier too long each time. If the verifier cannot do that in time either, the worker's
   // lease counts as lost.

@@ -28,7 +28,7 @@ class Rulings {
   ~Rulings() = default;
 };
 
-// The events that the checks which are leased to workers (audits, traps and polls) are told of.
+// The events that the checks that workers do (audits, traps and polls) are told of.
 class CheckLeases {
  public:
   // The worker was leased these tasks, in a job of which the referee is told.

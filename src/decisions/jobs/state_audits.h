@@ -24,7 +24,8 @@ class StateAudits {
       : tables_(tables), audits_(audits), requests_(requests), rulings_(rulings) {}
   StateAudits(const StateAudits&) = delete;
 
-  // The suspect has answered. If it lacks one of the states, the whole task is checked.
+  // Handles the suspect's answer. If the suspect lacks one of the states, the whole task is
+  // checked.
   void sent(const SentStates& answer, Moment now);
   // A worker has connected. It is asked again for states that it was asked for in an earlier
   // session.
@@ -33,7 +34,7 @@ class StateAudits {
   void expire(Moment now);
   [[nodiscard]] std::optional<Instant> deadline() const;
 
-  // The groups were not computed: the whole task is checked.
+  // Checks the whole task, because the groups of steps were not computed.
   void check_whole(Audit& audit, Moment now);
   // The lease of the suspect counts as lost. The audit ends.
   void lose(const Audit& audit, std::string_view why, Moment now);

@@ -68,7 +68,7 @@ struct VerifyOrder {
   // A group of steps to compute from the state before it. If there are any, they are computed in
   // the place of `ranges`.
   struct Group {
-    std::uint32_t first = 0;  // Its steps.
+    std::uint32_t first = 0;  // The first step of the group.
     std::uint32_t count = 0;
     // The blob of the state before it (proof/task_state.h); nothing before the first step, which
     // begins from the job's own data.

@@ -68,7 +68,7 @@ enum class Objective : std::uint8_t { token, period };
 struct PlanOptions {
   Objective objective = Objective::token;
   std::uint32_t min_shards = 1;
-  std::uint32_t max_shards = 0;  // 0: up to the number of layers.
+  std::uint32_t max_shards = 0;  // Most shards; 0: as many as the model has layers.
   // The factor by which the period may exceed the best one (0.1: a tenth) if a token then comes
   // sooner. Used only for the objective `period`.
   double period_slack = 0;

@@ -13,10 +13,10 @@ enum class Departure : std::uint8_t {
   lost,  // The connection broke: the task that the worker was running may be the cause.
 };
 
-// What a worker is kept from after its result of a task was refused.
+// The tasks that a worker no longer gets after its result of a task was refused.
 enum class Barred : std::uint8_t {
-  job,   // All tasks of the job: the result was wrong.
-  task,  // That task: the result was lost.
+  job,   // All tasks of the job, because the result was wrong.
+  task,  // Only that task, because the result was lost.
 };
 
 struct TaskResult {

@@ -77,7 +77,8 @@ class Preemption {
   };
   struct Urgent {
     double score = 0;
-    Duration starts_in = Duration::max();  // If no run makes way; max: unknown.
+    // Time until the urgent task can start if no run makes way; max: unknown.
+    Duration starts_in = Duration::max();
     // True if the urgent task could run in the place of `victim` on `worker`.
     std::function<bool(const PublicKey& worker, const TaskId& victim)> fits;
   };

@@ -24,10 +24,10 @@ class CaseLifetimes {
   // known yet. The stake that is locked follows from what the lease asks for.
   void begin(const TaskId& task, const PublicKey& worker, MicroCredits value, MicroCredits stake,
              StepRoots roots, RefereePass& pass);
-  // The job's counted results were restored after a restart. `stake` returns the stake of a wallet.
+  // Restores the job's counted results after a restart. `stake` returns the stake of a wallet.
   void restore(const JobId& id, MicroCredits value,
                const std::function<MicroCredits(const PublicKey&)>& stake, RefereePass& pass);
-  // The lease of `worker` on the task ended without a result.
+  // Call it if the lease of `worker` on the task ended without a result.
   void lose(const TaskId& task, const PublicKey& worker);
   void remove_job(const JobId& id);
 

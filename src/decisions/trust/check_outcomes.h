@@ -1,5 +1,5 @@
-// What follows from a check of a result that is over: it is accepted or held, refused, or checked
-// by others.
+// Handles the outcome of a check of a result: the result is accepted, held, refused, or checked by
+// other workers.
 //
 // Not safe to share between threads.
 #pragma once
@@ -26,25 +26,28 @@ class CheckOutcomes {
   };
   CheckOutcomes(RefereeTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // The task's result is being audited.
+  // Handles the outcome of an audit of the task's result.
   void audited(const TaskId& task, const PublicKey& auditor, AuditOutcome outcome, Auditor who,
                const Finding& finding, RefereePass& pass);
-  // The worker of the audited result does not hand over what its check needs.
+  // Call it if the worker of the audited result does not send the data that the check needs.
   void unanswered(const TaskId& task, RefereePass& pass);
 
  private:
   void agrees(const TaskId& task, const PublicKey& auditor, Level by, RefereePass& pass);
   void differs(const TaskId& task, const PublicKey& auditor, Level by, RefereePass& pass);
   void failed(const TaskId& task, RefereePass& pass);
-  // A root found the result wrong.
+  // Rejects a result that a root found wrong.
   void reject(const TaskId& task, RefereePass& pass);
-  // A root found a step of the suspect's wrong: this says nothing of others with the same root.
+  // Rejects only the suspect's result, because a root found one of its steps wrong; other results
+  // with the same root may be right.
   void reject_steps(const TaskId& task, RefereePass& pass);
-  // What comes next is another result.
+  // Prepares the case for another result of the task.
   void begin_again(const TaskId& task);
-  // Nothing wrong was found, by a root or by workers whose word decides together.
+  // Accepts or holds a result in which a root, or workers whose word decides together, found no
+  // fault.
   void pass_on(const TaskId& task, RefereePass& pass);
-  // A root computed a part in which the results differ.
+  // Notes the results that a root refuted and those that it confirmed, by a part in which they
+  // differ.
   void note_root_agrees(const TaskId& task, RefereePass& pass);
 
   RefereeTables& tables_;

@@ -34,7 +34,7 @@ enum class Level : std::uint8_t { newcomer, established, invited, root };
   return "newcomer";
 }
 
-// What the operator's invitation makes of a worker.
+// The effect of the operator's invitation on a worker's level.
 enum class Invitation : std::uint8_t { none, worker, verifier };
 
 // The rules that keep free wallets from deciding. Each is one field, so that a test can show what
@@ -46,21 +46,23 @@ struct Defences {
   // A mismatch convicts only if a trusted worker of the suspect's vendor agrees with the root:
   // otherwise a shader whose right answer differs by device would convict honest workers.
   bool same_vendor_confirms = true;
-  // And only if the suspect mismatched in jobs of so many clients.
+  // A mismatch convicts only if the suspect has mismatches in jobs of this many clients.
   std::uint32_t clients_to_convict = 2;
-  // Where no worker of the operator's confirms a mismatch, established ones of the suspect's vendor
-  // must: so many more owners right in the same job than twice those that are wrong there. A job
-  // whose right answer differs by device makes most of them wrong, and accomplices of its client,
-  // at most 30 % of them, take such a lead with a probability of 3.1 to the power of -lead.
+  // If no worker of the operator confirms a mismatch, established workers of the suspect's vendor
+  // must confirm it: the owners whose results in the job are right must outnumber twice the owners
+  // whose results are wrong by this lead. If the right answer of a job differs by device, most of
+  // them are wrong. The accomplices of its client, at most 30 % of the workers, reach this lead
+  // with a probability of 3.1 to the power of -lead.
   std::uint32_t lead_to_count = 8;
-  std::uint32_t lead_to_convict = 16;  // Then one client is enough.
-  // And they must have the same part right: a job may differ by device in one task only. So many
-  // more of those that compute the part must agree with the root than differ from it; 0: none are
-  // asked. Accomplices of the job's client, at most 30 % of them, reach it with a probability of
-  // (3/7) to the power of the lead.
+  std::uint32_t lead_to_convict = 16;  // With this lead, mismatches in jobs of one client convict.
+  // Established workers of the suspect's vendor must also compute the wrong part itself right,
+  // because a job may differ by device in one task only: the workers that agree with the root must
+  // outnumber those that differ by this lead. 0 asks no workers. The accomplices of the job's
+  // client, at most 30 % of the workers, reach this lead with a probability of (3/7) to the power
+  // of the lead.
   std::int32_t part_lead_to_count = 11;
-  // So many more that differ: the job's right answer may differ by device, and no mismatch of the
-  // vendor counts in it any more.
+  // If the workers that differ from the root outnumber those that agree by this lead, the job's
+  // right answer may differ by device, and no mismatch of the vendor counts in the job any more.
   std::int32_t part_lead_to_drop = 5;
   // The most parts of a job that are polled, as a share of all its parts; at least the parts of two
   // tasks.
@@ -68,10 +70,10 @@ struct Defences {
   // Devices of two vendors or drivers must find the part wrong: the verifier's two, or its one and
   // workers of another vendor.
   bool two_devices = true;
-  // What a worker was paid for is computed again as soon as two devices have found one result of it
-  // wrong, and not only when it is convicted.
+  // The paid tasks of a worker are computed again as soon as two devices have found one of its
+  // results wrong, and not only after its conviction.
   bool suspects_are_rechecked = true;
-  // A result that a root refutes counts against its worker once, however often it is looked at.
+  // A result that a root refutes counts against its worker once, even if several checks refute it.
   bool refuted_once = true;
   // A step that a root finds wrong rejects only the result of its worker. Another worker's result
   // with the same root may be right.
@@ -81,16 +83,16 @@ struct Defences {
   // The draw of groups of steps depends on all roots of the result. Otherwise a worker that has
   // learned which groups of a task are drawn hands in other roots, with another group wrong.
   bool groups_depend_on_roots = true;
-  bool roots_check_pairs = true;  // Where there is a root, it checks what two established
-                                  // workers agree on.
-  double root_rechecks = 0.01;    // Share of the established workers' audits that a root does
-                                  // again.
-  // Evidence of one client, in confirmations, as a share of what a worker has.
+  // A root also checks results on which two established workers agree, if a root is connected.
+  bool roots_check_pairs = true;
+  // The share of the established workers' audits that a root repeats.
+  double root_rechecks = 0.01;
+  // The largest part of a worker's evidence, in confirmations, that may come from one client.
   double client_share_max = 0.1;
-  // Evidence counts if so many workers could have been given the task.
+  // Evidence counts only if at least this many workers could have been given the task.
   std::uint32_t eligible_min = 10;
 
-  // Workers count by heads, at every level.
+  // Turns the rules off that distinguish levels: every worker counts as one vote.
   [[nodiscard]] static Defences none() {
     Defences defences;
     defences.newcomers_decide_nothing = false;
@@ -100,7 +102,7 @@ struct Defences {
   }
 };
 
-// What the operator and the workers' connections say of wallets.
+// The facts about wallets that come from the operator and from the workers' connections.
 class Admissions {
  public:
   void invite(const PublicKey& worker, Invitation invitation) {
@@ -114,7 +116,7 @@ class Admissions {
     const auto found = invitations_.find(worker);
     return found == invitations_.end() ? Invitation::none : found->second;
   }
-  // The vendor of the worker's device; workers whose vendor is not known are alike.
+  // Sets the vendor of the worker's device. All workers with unknown vendors count as one vendor.
   void set_vendor(const PublicKey& worker, std::string vendor) {
     if (vendor.empty()) {
       vendors_.erase(worker);
@@ -129,7 +131,7 @@ class Admissions {
   [[nodiscard]] bool same_vendor(const PublicKey& a, const PublicKey& b) const {
     return vendor(a) == vendor(b);
   }
-  // Whose wallet it is; without a function each wallet is an owner of its own.
+  // Sets the function that returns a wallet's owner. Without it each wallet is an owner by itself.
   void set_owners(std::function<PublicKey(const PublicKey&)> owner_of) {
     owner_of_ = std::move(owner_of);
   }
@@ -138,8 +140,8 @@ class Admissions {
   }
 
  private:
-  std::unordered_map<PublicKey, Invitation> invitations_;  // Looked up only.
-  std::unordered_map<PublicKey, std::string> vendors_;     // Looked up only.
+  std::unordered_map<PublicKey, Invitation> invitations_;  // Never iterated.
+  std::unordered_map<PublicKey, std::string> vendors_;     // Never iterated.
   std::function<PublicKey(const PublicKey&)> owner_of_;
 };
 

@@ -15,7 +15,7 @@ struct Mismatch {
   MicroCredits penalty = 0;
   TaskId task = {};
   Hash root = {};
-  Finding finding = {};  // `finding.part` is one in which this result is wrong.
+  Finding finding = {};  // Why the result is wrong; `finding.part` is a wrong part.
   bool counted = false;  // True if it counts towards Defences::clients_to_convict.
   // True if devices of two vendors or drivers find the result wrong.
   bool seen_twice = false;

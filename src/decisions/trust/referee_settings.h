@@ -33,7 +33,7 @@ struct RefereeSettings {
   double risk = 3;
 };
 
-// Whether a lease asks its worker for a root after each group of steps.
+// States if a lease asks its worker for a root after each group of steps.
 enum class StepRoots : std::uint8_t { not_asked, asked };
 
 struct JobTerms {

@@ -1,4 +1,4 @@
-// What the referee wants done (rulings), and what it is told of the checks that it wanted.
+// The decisions of the referee (rulings), and the outcomes of the checks that it has asked for.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace weft::trust {
 
-// Compute part `part` of `parts` (audit.h) of the task again, on a worker other than `suspect`:
-// audited().
+// An order to compute part `part` of `parts` (audit.h) of the task again, on a worker other than
+// `suspect`. The answer is audited().
 struct AuditWanted {
   TaskId task;
   PublicKey suspect;
@@ -23,22 +23,24 @@ struct AuditWanted {
   Hash root;
   std::uint32_t part = 0;
   std::uint32_t parts = 1;
-  // Whether trusted workers alone may do it: of a newcomer's result.
+  // True if only trusted workers may do the audit, because the result is a newcomer's.
   bool trusted_only = false;
-  // The results differ, and only a root can say which is right.
+  // True if the results of the task differ, so that only a root can say which is right.
   bool dispute = false;
-  std::vector<Hash> rivals = {};  // The other results of the task.
-  // How many parts a root computes, `part` the first of them.
+  std::vector<Hash> rivals = {};  // Roots of the task's other results.
+  // The number of parts that a root computes; `part` is the first of them.
   std::uint32_t samples = 1;
   // The groups of steps that a root computes from the states before them, in order. They are drawn
   // from the roots to which the suspect committed (step_draw.h). Empty: steps are not checked
   // apart. Workers that check the result compute all of it.
   std::vector<std::uint32_t> groups = {};
-  std::vector<PublicKey> except = {};  // Workers that have checked it already.
-  // Only a root does it. Where none can, the audit has failed, and what was decided stands.
+  std::vector<PublicKey> except = {};  // Workers that have audited the result.
+  // True if only a root may do the audit. If no root can, the audit fails, and the earlier decision
+  // stands.
   bool by_root = false;
 };
-// `worker` was wrong: `penalty` of its stake is to be slashed (as much of it as there is).
+// The worker gave a wrong result: `penalty` of its stake is slashed, or the whole stake if it is
+// less.
 struct Convicted {
   TaskId task;
   PublicKey worker;
@@ -46,21 +48,22 @@ struct Convicted {
   MicroCredits value = 0;
   std::string reason;
 };
-// A root found `suspect` wrong in `part` of an accepted task: have `count` established workers of
-// its vendor compute that part, each of an owner of its own that is not in `except`, and compare it
-// with the accepted result: polled(), once for each of them; a worker that is missing has failed.
+// A root found `suspect` wrong in `part` of an accepted task. Then `count` established workers of
+// the suspect's vendor compute that part, each of a different owner that is not in `except`, and
+// their results are compared with the accepted one. Each of them is answered with one polled(); a
+// worker that cannot be found counts as failed.
 struct PollWanted {
   TaskId task;
   PublicKey suspect;
-  Hash root;  // Its result's.
+  Hash root;  // The root of the suspect's result.
   Part part;
   std::string vendor;
   std::uint32_t count = 0;
-  std::vector<PublicKey> except = {};  // Owners.
+  std::vector<PublicKey> except = {};  // Owners that must not be polled.
 };
-// A root found a result of `worker` wrong on two devices, in a job of `client`'s (an owner). Whose
-// fault it was is not known yet: what it was paid for is to be computed again as if it had been
-// convicted (suspects.h), and costs it nothing.
+// A root found a result of `worker` wrong on two devices, in a job of the owner `client`. The cause
+// is not known yet, so the worker's paid tasks are computed again as after a conviction
+// (suspects.h), but the worker pays nothing for it.
 struct Suspected {
   TaskId task;
   PublicKey worker;
@@ -72,31 +75,31 @@ using Ruling = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed,
 enum class AuditOutcome : std::uint8_t {
   agrees,
   differs,
-  failed,  // No worker was found to do it, or the worker did not open its commitment.
+  failed,  // No worker could do the audit, or the suspect did not open its commitment.
 };
 
 // The worker that did an audit.
 enum class Auditor : std::uint8_t {
-  worker,       // One of the network: its level says what that is worth.
-  coordinator,  // The coordinator's verifier: a root.
+  worker,       // A worker of the network; its level decides how much its word counts.
+  coordinator,  // The coordinator's verifier, which is a root.
 };
 
-// What a root saw besides the outcome.
+// The number of devices on which a root computed the part, and whether they agreed.
 enum class Devices : std::uint8_t {
-  one,      // It has one, or only one of them can run the part.
-  two,      // Two devices with different drivers computed the same.
-  divided,  // They did not: the part says nothing of the worker.
+  one,      // The root has one device, or only one that can run the part.
+  two,      // Two devices with different drivers gave equal results.
+  divided,  // Two devices differed: the part says nothing about the worker.
 };
-// What a root refutes where it differs.
+// The claim of a worker that a root refutes if its own result differs.
 enum class Refuted : std::uint8_t {
-  result,  // Bytes of it, and so each result with this root.
-  steps,   // What its worker said of its own steps. Others may have the same root and be right.
+  result,  // Bytes of the result: every result with this root is wrong.
+  steps,   // The worker's own steps. Other workers' results with this root may be right.
 };
 struct Finding {
   Devices devices = Devices::one;
   std::string vendor = {};        // The vendor of the device that decided.
-  std::optional<Part> part = {};  // One in which the result that it was asked about is wrong.
-  // Results that it refutes by confirming that one, each with a part in which it differs.
+  std::optional<Part> part = {};  // A part in which the checked result is wrong.
+  // Other results that the root refutes by confirming the checked one, each with a differing part.
   std::vector<std::pair<Hash, Part>> rivals = {};
   Refuted refuted = Refuted::result;
 };

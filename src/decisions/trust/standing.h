@@ -93,7 +93,8 @@ class Standing {
   [[nodiscard]] const ReputationBook& book() const { return book_; }
   [[nodiscard]] Admissions& admissions() { return admissions_; }
   [[nodiscard]] const Admissions& admissions() const { return admissions_; }
-  [[nodiscard]] Evidence& evidence() { return evidence_; }  // For the caller to store and restore.
+  // Evidence of workers, for the caller to store and restore.
+  [[nodiscard]] Evidence& evidence() { return evidence_; }
 
  private:
   const RefereeSettings& settings_;

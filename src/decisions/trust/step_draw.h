@@ -21,7 +21,7 @@ namespace weft::trust {
 struct Committed {
   TaskId task;
   PublicKey worker;
-  Hash steps;  // committed_steps().
+  Hash steps;  // Digest of the roots (committed_steps()).
 };
 
 // Draws `count` different groups of `of`, in order. `count` is from 1 to `of`.

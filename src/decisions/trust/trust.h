@@ -40,62 +40,63 @@ class Trust {
   Trust() = default;
   Trust(const Trust&) = delete;
 
-  // `tasks` of them. The job's id is new.
+  // Adds a job with `tasks` tasks. The job's id must be new.
   void add_job(const JobId& job, Policy policy, std::uint32_t tasks) {
     table_.add_job(job, std::move(policy), tasks);
   }
-  // After a restart, between add_job() and the first event: a task that was accepted, or a counted
-  // replica of one that was not.
+  // Restore an accepted task, or a counted replica of an open task, after a restart. Call them
+  // after add_job() and before the first event.
   void restore_accepted(const TaskId& task) { (void)table_.settle(task); }
   void restore_counted(const Replica& replica);
-  // After the last of them: what had been decided about the job's open tasks and was not stored
-  // (NeedReplicas).
+  // Call it after all restored replicas of the job. Returns the decisions about its open tasks that
+  // were made before the restart and are not stored (NeedReplicas).
   [[nodiscard]] std::vector<Decision> restored(const JobId& job);
-  // Decides this task from here on; settled and unknown tasks are nothing. reconsider() says what
-  // follows from what is there.
+  // Sets the ballot that decides this task from now on. Does nothing for a settled or unknown task.
+  // reconsider() returns the decisions that follow from the present results.
   void set_ballot(const TaskId& task, const Ballot& ballot);
   void clear_ballot(const TaskId& task);
   [[nodiscard]] std::vector<Decision> reconsider(const TaskId& task);
-  // Covered replicas of an open task, in the order of arrival.
+  // The results of an open task that are covered by receipts, in the order of arrival.
   [[nodiscard]] std::vector<Replica> counted(const TaskId& task) const;
-  // The results of an open task by what agrees, the largest group first; rejected ones are left
-  // out.
+  // The results of an open task in groups that agree, the largest group first. Rejected results are
+  // left out.
   using Group = VoteGroup;
   [[nodiscard]] std::vector<Group> groups(const TaskId& task) const;
-  // Covered results of an open task, rejected ones included.
+  // The number of results of an open task that are covered by receipts, with rejected ones.
   [[nodiscard]] std::uint32_t votes(const TaskId& task) const;
-  // A check found this root wrong, or only what `of` handed in with it: such results are Refused
-  // and count no more, and what is missing then is asked for. A result that is lost counts no more
-  // either, but nothing was found wrong with it.
+  // Rejects the results with this root, or only that of the worker `of`, because a check found them
+  // wrong: they are Refused and no longer count, and missing replicas are asked for. `as` says if
+  // the result was found wrong or is only lost.
   enum class Rejected : std::uint8_t { wrong, lost };
   [[nodiscard]] std::vector<Decision> reject(const TaskId& task, const Hash& root,
                                              std::string_view reason,
                                              const std::optional<PublicKey>& of = {},
                                              Rejected as = Rejected::wrong);
-  // Whether the job's own quorum would have decided by now, had no ballot stood in its place.
+  // True if the job's own quorum would have decided the task by now without its ballot.
   [[nodiscard]] bool policy_decides(const TaskId& task) const;
-  // Whether two results of the task do not agree.
+  // True if two results of the task differ.
   [[nodiscard]] bool differ(const TaskId& task) const;
-  // The job ended; everything about it is forgotten. Unknown jobs are nothing.
+  // Forgets a job that has ended. Does nothing for an unknown job.
   void remove_job(const JobId& job) { table_.remove_job(job); }
 
-  // Refused where the job is unknown, the task does not exist or is settled, or the worker has
-  // delivered this task before. A repetition of an uncovered result replaces it.
+  // Adds a result. Refuses it if the job or the task does not exist, if the task is settled, or if
+  // the worker has delivered this task before. A repeated result without a receipt replaces the
+  // earlier one.
   [[nodiscard]] std::vector<Decision> add_result(const Replica& replica);
-  // `claims` of one receipt by `worker`. A claim that meets no result yet is kept until the result
-  // comes (at most EarlyClaims::waiting_max a worker, the oldest dropped); one whose root differs
-  // from the result refuses the result.
+  // Adds the claims of one receipt of `worker`. A claim without a result is kept until the result
+  // comes (at most EarlyClaims::waiting_max for each worker; the oldest is dropped). A claim whose
+  // root differs from the result's root refuses the result.
   [[nodiscard]] std::vector<Decision> add_receipt(const PublicKey& worker,
                                                   std::span<const Claim> claims);
   void forget_claims(const PublicKey& worker) { claims_.forget(worker); }
   void forget_claim(const PublicKey& worker, const TaskId& task, std::uint32_t attempt) {
     (void)claims_.take(worker, task, attempt);
   }
-  // The lease of an uncovered result was lost: forgets it. Counted ones stay.
+  // Forgets a result without a receipt whose lease was lost. Counted results stay.
   void withdraw(const TaskId& task, const PublicKey& worker);
-  // No further worker can be asked (scheduler: NoWorkerLeft). Fails the job where the task's
-  // replicas differ; nothing where there are merely too few of them. A ballot is content with a
-  // lead of `lead_min` then.
+  // Call it if no further worker can be asked (scheduler: NoWorkerLeft). Fails the job if the
+  // task's replicas differ; does nothing if there are only too few of them. A ballot then needs
+  // only a lead of `lead_min`.
   [[nodiscard]] std::vector<Decision> give_up(const TaskId& task, std::uint32_t lead_min = 2);
 
   [[nodiscard]] bool is_accepted(const TaskId& task) const { return table_.is_accepted(task); }

@@ -19,9 +19,9 @@ using Agree = std::function<bool(const TaskId& task, const Hash& a, const Hash& 
 
 struct Policy {
   std::uint32_t replicas = 1;  // Size of the quorum.
-  // Replicas in all if they disagree. 0: 2 * replicas - 1, so that a majority decides.
+  // Most replicas of a task if they disagree. 0: 2 * replicas - 1, so that a majority decides.
   std::uint32_t replicas_max = 0;
-  Agree agree;  // Empty: roots must be equal.
+  Agree agree;  // Compares two roots; empty: roots must be equal.
   // Returns true if the agreement of these workers decides. Empty: agreement always decides. If it
   // does not, a result that would be accepted is Provisional, until a ballot names the winner.
   std::function<bool(std::span<const PublicKey> workers)> decides = {};
@@ -70,7 +70,7 @@ struct Accepted {
   TaskId task;
   Hash root;
   PublicKey worker;
-  std::vector<PublicKey> agreeing;  // In the order of keys.
+  std::vector<PublicKey> agreeing;  // Paid workers, in the order of keys.
   // Further workers that agree, if a ballot asked for more than Policy::replicas. In the order of
   // keys.
   std::vector<PublicKey> jurors = {};
@@ -80,7 +80,7 @@ struct Accepted {
 struct Provisional {
   TaskId task;
   Hash root;
-  std::vector<PublicKey> agreeing;  // In the order of arrival.
+  std::vector<PublicKey> agreeing;  // Workers that agree, in the order of arrival.
 };
 // A replica is not accepted and not paid. Its lease, if there still is one, has failed (scheduler:
 // failed() with data_loss, whose not_found may be ignored).
@@ -90,18 +90,19 @@ struct Refused {
   std::uint32_t attempt = 0;
   std::string reason;
   bool wrong = false;  // The result differs from the accepted one.
-  // If `wrong`: how many more results agree with the accepted one than with this one.
+  // The number of results that agree with the accepted one, less those that agree with this one;
+  // set if `wrong`.
   std::uint32_t margin = 0;
   Hash root = {};
 };
-// The task wants `replicas` in all, counting those that it has (scheduler: want_replicas()).
+// The task needs `replicas` replicas in all, with those that it has (scheduler: want_replicas()).
 struct NeedReplicas {
   TaskId task;
   std::uint32_t replicas = 0;
 };
 struct JobFailed {
   JobId job;
-  std::string reason;  // "replicas differ: ...". The job is forgotten here already.
+  std::string reason;  // "replicas differ: ...". The job is already forgotten here.
   // The right answer depends on the device: no worker is at fault, and work that ran is paid.
   bool irreproducible = false;
 };

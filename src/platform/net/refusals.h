@@ -20,7 +20,8 @@ class Refusals {
   struct Options {
     std::size_t at_once = 8;
     Duration another_every = std::chrono::seconds(10);  // Time until one more is answered at once.
-    Duration wait_max = std::chrono::seconds(30);       // With 0, no refusal waits.
+    // Longest wait of a refusal; 0: no refusal waits.
+    Duration wait_max = std::chrono::seconds(30);
     std::size_t addresses_max = 65536;
   };
   explicit Refusals(Options options) : options_(options) {}

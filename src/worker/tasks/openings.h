@@ -28,7 +28,7 @@ class Openings {
   void add(const TaskKey& key, Commitments::Leaves leaves, std::shared_ptr<const StepTrace> steps);
   // Removes the data of a result that has a verdict, or was taken back.
   void erase(const TaskKey& key);
-  // The results were for another coordinator.
+  // Removes the data of all results, because they were for another coordinator.
   void clear();
   void on_ready() { states_.on_ready(); }
   void open(const protocol::OpenChunks& asked) { connection_.send(commitments_.open(asked)); }

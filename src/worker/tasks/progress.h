@@ -1,13 +1,14 @@
-// One leased task as it is computed, part by part: how far it is, what comes next, and its state as
-// a checkpoint, from which any other worker goes on to the same bytes.
+// The progress of one leased task, which is computed part by part: the number of parts that are
+// done, the next run, and the state as a checkpoint, from which any other worker continues to the
+// same bytes.
 //
-// The parts are workgroups along the split axis where the job can be cut (the state: the outputs of
-// those that are done), else the steps of a wgsl job (the state: all outputs after the last one
-// that was run). A kernel that cannot be cut, or a job of one step, has one part and no
-// checkpoints.
+// The parts are workgroups along the split axis if the job can be cut; the state is then the
+// outputs of the parts that are done. Otherwise the parts are the steps of a wgsl job; the state is
+// then all outputs after the last step that was run. A kernel that cannot be cut, or a job of one
+// step, has one part and no checkpoints.
 //
-// A checkpoint is a blob (proof/task_state.h). Whatever of it does not fit the task is data_loss,
-// and the task begins at its start.
+// A checkpoint is a blob (proof/task_state.h). A checkpoint that does not fit the task is
+// data_loss, and the task then begins at its start.
 //
 // If roots of steps are wanted, no run goes beyond the end of a group of steps (step_trace.h).
 #pragma once
@@ -34,7 +35,7 @@ class Progress {
     manifest::Range range;
     std::uint32_t piece_workgroups_max = 0;
   };
-  // The range lies within the job.
+  // `task.range` must lie within the job.
   Progress(const Task& task, std::shared_ptr<const exec::Job> job);
 
   [[nodiscard]] std::uint32_t of() const { return of_; }
@@ -42,28 +43,28 @@ class Progress {
   // The most parts that the next run may have.
   [[nodiscard]] std::uint32_t run_max() const;
   [[nodiscard]] bool complete() const { return done_ == of_; }
-  // The share that was not computed here.
+  // The share of the task that came out of a checkpoint.
   [[nodiscard]] double resumed() const { return static_cast<double>(resumed_) / of_; }
 
   // Commits to the state after each group of steps; `room` bounds the states that are kept. Does
-  // nothing if the job has no groups. Before anything was run.
+  // nothing if the job has no groups. Call it before the first run.
   void commit_steps(std::shared_ptr<StateRoom> room);
-  // Null if there is nothing that the task commits to.
+  // The committed states of the steps; null if the task commits to none.
   [[nodiscard]] std::shared_ptr<const StepTrace> steps() const { return steps_; }
 
-  // How to run the next `count` parts; at most run_max().
+  // The options to run the next `count` parts, at most run_max().
   [[nodiscard]] exec::RunOptions next(std::uint32_t count) const;
-  // They were run.
+  // Adds the output of the next `count` parts, which were run.
   void take(std::uint32_t count, exec::Output output);
-  // Not in parts: it begins again, as a whole, and commits to no steps. For shaders whose origin
-  // cannot be told.
+  // Starts the task again as one part that commits to no steps. For shaders whose origin cannot be
+  // told.
   void run_whole();
-  // The output of all that was run here; once it is complete.
+  // Returns the output of all parts that were run here. Call it once the task is complete.
   [[nodiscard]] exec::Output finish();
 
   [[nodiscard]] ByteVector checkpoint() const;
-  // Before anything was run. The task then commits to no steps, because the states before the
-  // checkpoint are missing. On failure nothing has changed.
+  // Continues from a checkpoint. Call it before the first run. The task then commits to no steps,
+  // because the states before the checkpoint are missing. A failure changes nothing.
   [[nodiscard]] Result<> resume(ByteSpan checkpoint);
 
  private:
@@ -79,13 +80,13 @@ class Progress {
   std::uint32_t resumed_ = 0;
   bool whole_ = false;
   std::shared_ptr<std::vector<ByteVector>> state_;  // Null before the first part.
-  exec::Output sums_;                               // Its figures.
+  exec::Output sums_;                               // Sums of the times and dispatches of the runs.
   std::shared_ptr<StepTrace> steps_;                // Null if no roots of steps are wanted.
 };
 
-// How many parts to run at once, so that they take about `target` seconds; all that are left where
-// little more is. `each` is what one took last, 0 where that is not known yet: then a small share
-// shows it.
+// Returns the number of parts to run at once, so that the run takes about `target` seconds, or all
+// remaining parts if few more are left. `each` is the time that one part took last; 0 if it is not
+// known yet: then a small number of parts measures it.
 [[nodiscard]] std::uint32_t parts_for(const Progress& progress, double each, double target);
 
 }  // namespace weft::worker

@@ -52,7 +52,7 @@ class StateAnswers {
     std::size_t next = 0;  // The state that is stored next.
   };
   struct Upload {
-    std::uint64_t answer = 0;  // Its serial number.
+    std::uint64_t answer = 0;  // Serial number of the answer.
     protocol::StepState state;
     std::shared_ptr<const ByteVector> bytes;
     int attempt = 1;
@@ -73,8 +73,9 @@ class StateAnswers {
   const WorkSession& session_;
   const std::size_t results_max_;
   std::map<TaskKey, std::shared_ptr<const StepTrace>> traces_;
-  std::deque<Answer> answers_;  // In the order of their requests; the first one is worked on.
-  std::map<TaskKey, protocol::States> unsent_;  // Complete, but there was no connection.
+  // Answers in the order of their requests; only the first is worked on.
+  std::deque<Answer> answers_;
+  std::map<TaskKey, protocol::States> unsent_;  // Complete answers that wait for a connection.
   bool uploading_ = false;
   std::uint64_t serial_ = 0;
   Alive alive_;

@@ -1,6 +1,6 @@
-// What a worker commits to of one task that runs in groups of steps: the root of the task's state
-// after each group but the last, and as many of these states as there is room for, so that a check
-// can compute drawn groups from them.
+// The states of one task that runs in groups of steps, to which a worker commits: the root of the
+// task's state after each group but the last, and as many of these states as there is room for, so
+// that a check can compute drawn groups from them.
 //
 // Threading: the session's thread. Bounds: StateRoom bounds the states of all tasks together; a
 // state that does not fit when its group ends is not kept, and is not computed again.
@@ -24,7 +24,7 @@ class StateRoom {
  public:
   explicit StateRoom(std::uint64_t bytes_max) : left_(bytes_max) {}
 
-  // False, and nothing is taken, if there is less room.
+  // Takes room for `bytes` bytes. Returns false and takes nothing if there is less room.
   [[nodiscard]] bool take(std::uint64_t bytes);
   void give(std::uint64_t bytes) { left_ += bytes; }
   [[nodiscard]] std::uint64_t left() const { return left_; }
@@ -62,9 +62,9 @@ class StepTrace {
   const proof::StatedTask task_;
   std::vector<std::uint32_t> ends_;  // The number of steps at the end of each group.
   const std::shared_ptr<StateRoom> room_;
-  std::uint64_t bytes_ = 0;  // Taken from the room.
+  std::uint64_t bytes_ = 0;  // Bytes that are taken from the room.
   std::vector<Hash> roots_;
-  std::map<std::uint32_t, Outputs> kept_;  // By the group that begins with the state.
+  std::map<std::uint32_t, Outputs> kept_;  // Kept states, by the group that begins with the state.
 };
 
 }  // namespace weft::worker

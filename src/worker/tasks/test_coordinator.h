@@ -56,14 +56,14 @@ class FakeCoordinator {
   std::function<void()> on_traffic = [] {};  // Called for every message in either direction.
   bool answer_verdicts = true;
   bool cancels_settled = true;  // False: a worker that comes back keeps all that it holds.
-  std::uint32_t version = protocol::version;  // The version that it chooses.
-  std::uint32_t frames = protocol::version;   // The version of its frames.
+  std::uint32_t version = protocol::version;  // The protocol version that the coordinator chooses.
+  std::uint32_t frames = protocol::version;   // The protocol version of the coordinator's frames.
   std::vector<std::uint32_t> frames_heard;    // The versions of the worker's frames.
-  std::string host = "";                      // The host for which it signs its challenge.
-  bool has_its_key = true;                    // False: it signs with another key.
+  std::string host = "";    // Host name for which the coordinator signs its challenge.
+  bool has_its_key = true;  // If false, the coordinator signs with another key.
   std::optional<protocol::ErrorMessage> refusal;
   std::function<void()> answers_hello;  // Called in place of sending a challenge.
-  std::map<std::uint32_t, int> paid;    // The number of payments, by task.
+  std::map<std::uint32_t, int> paid;    // Number of payments, by task.
   std::vector<protocol::WorkerMessage> heard;
   std::vector<std::string> complaints;
   // Signed in its challenge in place of the genesis that it names.

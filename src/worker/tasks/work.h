@@ -37,7 +37,8 @@ class Work final : private Residents::Around {
     BlobStore::Options blobs;
     JobLoader::Options jobs;
     Outbox::Options outbox;
-    Duration wall_max = std::chrono::seconds(30);  // For one task; a lease cannot raise it.
+    // Time limit of one task; a lease cannot raise it.
+    Duration wall_max = std::chrono::seconds(30);
     std::size_t queue_max = 1024;
     std::size_t commitments_max = 4096;  // Results that could still be audited.
     // States between groups of steps, of all tasks and of all results that could still be checked.
@@ -68,7 +69,7 @@ class Work final : private Residents::Around {
   void on_verdict(const protocol::Verdict& verdict);
   void on_cancel(const protocol::Cancel& cancel);
   void on_yield(const protocol::Yield& yield);
-  // What the coordinator may ask to see of results without a verdict.
+  // The data by which the coordinator may open results that have no verdict yet.
   [[nodiscard]] Openings& openings() { return openings_; }
 
   // Gives up queued tasks, lets running tasks finish within `grace`, sends the results that are

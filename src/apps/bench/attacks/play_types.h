@@ -20,7 +20,7 @@ struct PlayOptions {
   trust::attacks::Plan plan;
   double task_seconds = 0.02;    // Time of a task on a worker of rate 1.
   bool agreement_alone = false;  // Clients' jobs need only agreement of workers.
-  double seconds_max = 60;       // Tasks not done by then stay undecided.
+  double seconds_max = 60;       // Time limit in seconds; open tasks then stay undecided.
   std::function<bool()> stop;    // Polled to end the play early; may be empty.
 };
 

@@ -23,7 +23,7 @@ class Generator {
     std::size_t connections = 10'000;
     std::size_t addresses = 1'000;  // Addresses from 127.64.0.1 on; at most 65,534.
     double share = 0.5;             // Most of a core that the thread may use.
-    std::vector<Attack> kinds;      // Connection i has kind i modulo their number.
+    std::vector<Attack> kinds;      // Connection i attacks as kinds[i % kinds.size()].
   };
   struct Tally {
     std::string name;

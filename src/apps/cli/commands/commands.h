@@ -14,20 +14,20 @@ void add_job_commands(CLI::App& app,
                       // The commands run, submit, demo, wallet, ledger.
                       std::function<int()>& chosen);
 void add_network_commands(
-    // serve, work, model, plan, and commands that they start
+    // The commands serve, work, invite, rotate-key, plan and model, and the hidden schema.
     CLI::App& app, std::function<int()>& chosen);
-void add_bench_commands(CLI::App& app, std::function<int()>& chosen);  // bench
+void add_bench_commands(CLI::App& app, std::function<int()>& chosen);  // The command bench.
 // The commands generate and chat.
 void add_model_commands(CLI::App& app, std::function<int()>& chosen);
 // The commands tokenize, render, inspect.
 void add_text_commands(CLI::App& app, std::function<int()>& chosen);
 // The commands key, stake, client.
 void add_key_commands(CLI::App& app, std::function<int()>& chosen);
-// pay, device; called after the job commands
+// The commands pay and device. Must be called after add_job_commands().
 void add_owner_commands(CLI::App& app, std::function<int()>& chosen);
 // The commands onnx and detect.
 void add_onnx_commands(CLI::App& app, std::function<int()>& chosen);
-void add_chain_commands(CLI::App& app, std::function<int()>& chosen);     // chain
-void add_simulate_commands(CLI::App& app, std::function<int()>& chosen);  // simulate
+void add_chain_commands(CLI::App& app, std::function<int()>& chosen);     // The command chain.
+void add_simulate_commands(CLI::App& app, std::function<int()>& chosen);  // The command simulate.
 
 }  // namespace weft::cli

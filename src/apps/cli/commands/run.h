@@ -7,12 +7,13 @@
 namespace weft::cli {
 
 struct RunCommand {
-  std::filesystem::path manifest;  // positional
-  std::filesystem::path out;       // --out DIR: for NAME.output0.bin and so on; empty: not written
-  std::filesystem::path png;       // --png FILE: the first two-dimensional output as a picture
-  std::string device = "gpu";      // --device: gpu, or cpu for kernel jobs
-  std::string tasks;               // --tasks I..J (both included) or I; empty: all
-  bool json = false;               // --json: prints one document on standard output
+  std::filesystem::path manifest;  // The job's manifest, a positional argument.
+  // --out: folder for NAME.output0.bin, ...; empty: no files are written.
+  std::filesystem::path out;
+  std::filesystem::path png;   // --png FILE: the first two-dimensional output as a picture
+  std::string device = "gpu";  // --device: gpu, or cpu for kernel jobs
+  std::string tasks;           // --tasks I..J (both included) or I; empty: all
+  bool json = false;           // --json: prints one document on standard output
 };
 
 // Prints the outputs, their hashes and the job's root. Returns the exit code.

@@ -47,8 +47,10 @@ struct ServeOptions {
   bool allow_anyone = false;         // Allows jobs whose results any workers decide.
   bool unchecked_shaders = false;    // Accepts shaders that no device here can compile.
   bool stakes = false;               // Workers may deposit and withdraw stakes.
-  bool require_keys = false;         // Models require API keys; the default if others can reach it.
-  bool open_models = false;          // Models require no API keys, even if others can reach it.
+  // Models require API keys; the default if other machines reach the coordinator.
+  bool require_keys = false;
+  // Models require no API keys, even if other machines reach the coordinator.
+  bool open_models = false;
   std::uint32_t guest_requests = 20;  // Requests of guests a minute and address.
   std::string fallback;               // Endpoint for models that the network lacks; may be empty.
   std::filesystem::path fallback_key_file;  // File with the API key of the fallback.
@@ -59,10 +61,11 @@ struct ServeOptions {
   std::string partition = "hybrid";  // Strategy by which models are divided among workers.
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.
   double rate_limit = 50;            // Requests a second from one address, by their cost.
-  std::vector<std::string> hosts;    // Host names by which others reach it.
+  std::vector<std::string> hosts;    // Host names by which other machines reach the coordinator.
   std::vector<std::string> trusted_proxies;  // Numeric addresses of proxies.
   std::uint64_t connections_max = 20'000;    // Most connections of all addresses together.
-  std::optional<std::uint64_t> connections_per_address;  // Bound of one address (IPv6: of a /64).
+  // Most connections of one address (IPv6: of a /64).
+  std::optional<std::uint64_t> connections_per_address;
 };
 
 // Returns $XDG_DATA_HOME/weft, or ~/.local/share/weft if the variable is not set.

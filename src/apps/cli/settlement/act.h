@@ -13,7 +13,7 @@ namespace weft::cli {
 struct Act {
   std::string what;  // Description of the transaction.
   chain::Plan plan;
-  chain::Lamports rent = 0;  // Rent of the accounts that it creates.
+  chain::Lamports rent = 0;  // Rent of the accounts that the transaction creates.
   bool after = false;        // True if it can be simulated only after earlier acts have landed.
 };
 struct Costs {

@@ -28,7 +28,7 @@ namespace weft::coordinator {
 
 struct TokenBounds {
   std::size_t context = 0;     // Context with which the model is served, in tokens.
-  std::size_t vocabulary = 0;  // Every token id is below it.
+  std::size_t vocabulary = 0;  // Number of tokens; every token id is below this number.
 };
 // Checks that each prompt has at least one token and fits into the context, and that all tokens,
 // also those of biases, belong to the model.

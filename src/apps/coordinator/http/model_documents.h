@@ -18,7 +18,7 @@ namespace weft::coordinator {
 // The current state of a model, which its card does not contain.
 struct ModelFacts {
   inference::ServedModel served{};
-  std::uint32_t context_served = 0;          // Context with which it is served, in tokens.
+  std::uint32_t context_served = 0;          // Context with which the model is served, in tokens.
   MicroCredits price = 0;                    // Price of 1,000 tokens.
   std::optional<MicroCredits> price_next{};  // The next price, if a change is pending.
   std::string activations;       // Number format of activations (inference/arithmetic.h).

@@ -31,7 +31,7 @@ namespace weft::coordinator {
 
 // The longest text that a look (TextLook) reads or returns.
 inline constexpr std::size_t look_bytes_max = std::size_t{128} << 10;
-// One token a byte, and room for BOS and EOS.
+// The most tokens that a look may have: one for each byte, and room for BOS and EOS.
 inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;
 
 // A request that generates nothing: it only asks the model's tokenizer or chat template.
@@ -40,8 +40,8 @@ struct TextLook {
   // prompt. `none` means that an answer is generated.
   enum class Kind : std::uint8_t { none, tokens, text, prompt };
   Kind kind = Kind::none;
-  bool add_special = false;    // For "tokens": add BOS and EOS if the model wants them.
-  bool parse_special = false;  // For "tokens": read control tokens in the text as such.
+  bool add_special = false;    // The look "tokens" adds BOS and EOS if the model wants them.
+  bool parse_special = false;  // The look "tokens" reads names of control tokens as these tokens.
   std::vector<std::int32_t> tokens{};
 };
 struct Told {
@@ -56,7 +56,7 @@ struct TextRequest {
   Hash file{};
   std::uint64_t file_bytes = 0, head_bytes = 0;
   bool chat = true;                    // Prompts are JSON input for the chat template.
-  std::vector<std::string> prompts{};  // A look has at most one.
+  std::vector<std::string> prompts{};  // Prompts of the request; a look has at most one.
   std::int64_t now = 0;                // Time for templates, in seconds since 1970.
   std::string format{}, rule{};        // See protocol::serving::Ask; errors in them are found here.
   TextLook look{};
@@ -112,7 +112,7 @@ class ModelTexts {
   const TextReaderFactory make_;
   std::mutex mutex_;
   std::list<std::shared_ptr<Model>> models_;  // Open models, the most recently used one first.
-  // Its threads end before the other members.
+  // The threads of this pool end before the other members.
   runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};
   std::mutex waits_;
   std::condition_variable_any ends_;

@@ -34,7 +34,7 @@ struct OpenAiRequest {
   bool include_usage = false;
   bool logprobs = false;
   std::uint32_t choices = 1;         // "n": answers to each prompt.
-  std::vector<std::string> prompts;  // A chat has one: its template's input.
+  std::vector<std::string> prompts;  // Prompts; a chat has one, the input of its template.
   protocol::serving::Ask ask;        // The desk's request, without its prompt.
   std::uint32_t top = 0;             // Number of likely candidates shown for each token.
   tools::Tools tools;                // Tools that the answer may call.

@@ -12,7 +12,7 @@
 
 namespace weft::coordinator::reading {
 
-// More than any context, which then bounds the answer.
+// The bound of answers without a bound of their own. It is above every model's context.
 inline constexpr std::uint32_t tokens_default = 1u << 20;
 inline constexpr std::uint32_t top_max = 20;
 inline constexpr std::size_t body_bytes_max = std::size_t{4} << 20;

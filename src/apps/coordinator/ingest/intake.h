@@ -46,7 +46,7 @@ class Intake {
   [[nodiscard]] bool holds(const protocol::Checkpoint& told) const {
     return holds_state(told.task, told.blob, told.bytes);
   }
-  // The same of a state that a check asked for; false for one that the worker does not have.
+  // True if the state that a check asked for is stored; false for a state that the worker lacks.
   [[nodiscard]] bool holds(const TaskId& task, const protocol::StepState& state) const {
     return state.bytes > 0 && holds_state(task, state.blob, state.bytes);
   }

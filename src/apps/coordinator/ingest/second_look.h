@@ -43,7 +43,7 @@ class SecondLook {
     bool waits_for_second = false;
   };
   [[nodiscard]] Opinion at(VerifiedJobs::Known& job, const Question& question);
-  // The same for a range of the order's results, `computed` by the first device.
+  // Compares a range of the order's results, `computed` by the first device, with both devices.
   [[nodiscard]] Opinion at(const jobs::VerifyOrder& order, VerifiedJobs::Known& job,
                            manifest::Range part, const std::vector<ByteVector>& computed);
 

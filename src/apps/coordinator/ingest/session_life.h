@@ -52,7 +52,8 @@ class SessionLife {
   const std::shared_ptr<WorkerConnection> connection_;
   const PostEvent core_;
   std::atomic<Stage> stage_ = Stage::hello;
-  // Until a version is chosen it is the first spoken one, which all workers that join can read.
+  // The version that was chosen; before the choice the first spoken version, which all workers
+  // read.
   std::atomic<std::uint32_t> spoken_;
   std::atomic<bool> on_purpose_ = false;
 };

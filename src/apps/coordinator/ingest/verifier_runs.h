@@ -51,7 +51,7 @@ class RunLimit {
     each_ = each;
     if (workgroups >= late_) late_ = 0;
   }
-  // No run of as many is begun before `late_until`.
+  // Records a run that ran out of time: until `late_until` no run with as many workgroups begins.
   void ran_out(std::uint32_t workgroups, double seconds, Instant late_until) {
     largest_ = std::max(workgroups / 2, 1U);
     each_ = seconds / largest_;

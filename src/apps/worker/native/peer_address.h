@@ -13,7 +13,7 @@ namespace weft::worker {
 // show that its attack then succeeds.
 struct PeerAddressRules {
   bool loopback = false;     // Allows addresses of this machine, if its coordinator is on it.
-  bool special = false;      // Allows addresses of no host and of this link.
+  bool special = false;      // Allows link-local and unspecified addresses.
   bool any_private = false;  // Allows all private networks.
 };
 

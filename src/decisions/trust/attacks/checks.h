@@ -30,16 +30,16 @@ class Checks {
   void start_audit(const AuditWanted& wanted);
   void start_poll(const PollWanted& wanted);
 
-  // Event::Kind::verified, ::audited and ::polled.
+  // Handle the events Event::Kind::verified, audited and polled.
   void verified();
   void audited(const Event& event);
   void polled(const Event& event);
 
-  // Right answers of honest workers that the verifier refused.
+  // The number of right answers of honest workers that the verifier refused.
   [[nodiscard]] std::uint64_t honest_refused() const { return honest_refused_; }
-  // Longest wait of a sample, in seconds.
+  // The longest wait of a sample, in seconds.
   [[nodiscard]] double sample_lag() const { return sample_lag_; }
-  // The same of newcomers' samples.
+  // The longest wait of a newcomer's sample, in seconds.
   [[nodiscard]] double newcomer_lag() const { return newcomer_lag_; }
 
  private:
@@ -48,21 +48,22 @@ class Checks {
     double since = 0;
     std::uint64_t serial = 0;
   };
-  // An answer to an audit that another one of the same task has replaced counts for nothing.
+  // True if the audit with this serial is the latest of the task: answers to earlier ones do not
+  // count.
   [[nodiscard]] bool is_open(const TaskId& task, std::uint64_t serial);
-  // False if no worker can audit it.
+  // Leases the audit to a worker. Returns false if no worker can do it.
   [[nodiscard]] bool lease(const AuditWanted& wanted);
   [[nodiscard]] std::deque<Sample>& next_line();
-  // The verifier takes the next sample that is still wanted.
+  // Lets the verifier take the next sample that is still wanted.
   void verify();
   [[nodiscard]] bool agrees(const AuditWanted& wanted) const;
-  // The same of a check of groups of steps.
+  // True if the verifier agrees with the drawn groups of steps.
   [[nodiscard]] bool groups_agree(const AuditWanted& wanted) const;
   // The share of the task that the verifier computes.
   [[nodiscard]] static double share_of(const AuditWanted& wanted);
 
   Parts parts_;
-  std::array<std::deque<Sample>, 3> samples_;  // Disputes, of newcomers, others.
+  std::array<std::deque<Sample>, 3> samples_;  // Disputes, newcomers, others.
   VerifierTurns turns_;
   std::optional<Sample> verifying_;
   std::unordered_map<TaskId, std::uint64_t> serials_;  // Serials of open audits.

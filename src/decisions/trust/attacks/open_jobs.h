@@ -1,5 +1,5 @@
-// The jobs of a simulated run: as many of honest clients at a time as the setup says, and an
-// attacker's own beside them.
+// The open jobs of a simulated run: the number of honest clients' jobs that the setup says, and
+// jobs of an attacker.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,23 @@
 
 namespace weft::trust::attacks {
 
-inline constexpr std::uint32_t step_groups = 32;  // Groups of steps of a job that is not cut.
-inline constexpr std::uint32_t costly = 10;  // A costly job costs so many times as much as others.
+inline constexpr std::uint32_t step_groups = 32;  // Groups of steps of a job that cannot be cut.
+inline constexpr std::uint32_t costly = 10;       // Price of a costly job, in prices of other jobs.
 
 struct SimulatedJob {
   std::uint32_t client = 0;
   std::uint32_t tasks = 0;
   std::uint32_t accepted = 0;
-  bool own = false;  // An attacker's.
+  bool own = false;  // The job is an attacker's.
   bool devices_differ = false;
   bool is_costly = false;
   MicroCredits value = 0;  // The value of one replica of a task.
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> delivered;  // Workers, by task.
-  // Workers whose states are invented, by task of a job of steps.
+  // Workers that delivered, by task.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> delivered;
+  // For jobs of steps: the workers with invented states, by task.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> invented;
 
-  // What its accepted tasks cost, as if it were not costly.
+  // The price of the job's accepted tasks, at the price of a job that is not costly.
   [[nodiscard]] double price() const {
     return static_cast<double>(value) * accepted / (is_costly ? costly : 1);
   }
@@ -36,18 +37,19 @@ class OpenJobs {
  public:
   explicit OpenJobs(ArenaContext& context) : context_(context) {}
 
-  // The next job of an honest client, and before it now and then one of the attacker's.
+  // Submits the next job of an honest client, and sometimes a job of the attacker before it.
   void submit();
   [[nodiscard]] bool wants_more() const { return submitted_ < context_.setup.tasks; }
-  // Null once the job has ended.
+  // Returns the task's job; null after the job has ended.
   [[nodiscard]] SimulatedJob* of(const TaskId& task);
-  // Takes the job out of the scheduler and the referee; nothing if it has ended before.
+  // Removes the job from the scheduler and the referee, and returns it; nullopt if it has ended
+  // before.
   [[nodiscard]] std::optional<SimulatedJob> end(const JobId& id);
-  // Jobs of honest clients that are open.
+  // The number of open jobs of honest clients.
   [[nodiscard]] std::uint32_t open() const { return open_; }
   // The sum of the prices of all accepted tasks in open jobs of honest clients.
   [[nodiscard]] double open_price() const;
-  // Whether the right answer to this task is another one on devices of other vendors.
+  // True if devices of other vendors have a different right answer to this task.
   [[nodiscard]] bool differs(const SimulatedJob& job, const TaskId& task) const;
 
  private:
@@ -55,7 +57,7 @@ class OpenJobs {
 
   ArenaContext& context_;
   std::unordered_map<std::uint32_t, SimulatedJob> jobs_;
-  std::uint32_t submitted_ = 0;  // Tasks of honest clients.
+  std::uint32_t submitted_ = 0;  // Submitted tasks of honest clients.
   std::uint32_t open_ = 0;
   std::uint32_t jobs_started_ = 0;
   std::uint32_t honest_started_ = 0;

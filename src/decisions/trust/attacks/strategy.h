@@ -14,35 +14,35 @@
 namespace weft::trust::attacks {
 
 using Random = std::mt19937_64;
-// Uniform in [0, 1).
+// Draws a number uniformly from [0, 1).
 [[nodiscard]] inline double chance(Random& random) {
   return static_cast<double>(random() >> 11) * 0x1p-53;
 }
 
-// What an attacker sees when it is to run a task.
+// The facts that an attacker knows when it runs a task.
 struct Sight {
   double reputation = 0;
   bool established = false;
-  double hours = 0;          // Since the run began.
-  std::uint32_t number = 0;  // The attacker's, from 0 on.
-  std::uint32_t client = 0;  // Whose job it is.
+  double hours = 0;          // Time since the run began.
+  std::uint32_t number = 0;  // Number of the attacker, from 0 on.
+  std::uint32_t client = 0;  // Number of the job's client.
   bool own = false;          // The job is an attacker's.
   bool canary = false;
-  double price = 0;  // Price of the task over that of the cheapest job.
+  double price = 0;  // Price of the task, divided by that of the cheapest job.
   std::uint32_t slices = 64;
 };
 
 struct Deed {
   enum class Kind : std::uint8_t {
     answers,
-    silent,  // Says nothing until the lease expires.
-    fails,   // Says that the shader is wrong.
+    silent,  // Gives no answer until the lease expires.
+    fails,   // Reports that the shader is wrong.
   };
   Kind kind = Kind::answers;
-  std::uint32_t wrong = 0;  // So many slices of the answer are wrong.
-  bool one_value = false;   // Only one value of one slice is: the rest of the work is done.
-  bool invented = false;    // The answer is right, and the states that it commits to are invented.
-  double claims = 1;        // The seconds that it says it took, over those that it took.
+  std::uint32_t wrong = 0;  // Number of wrong slices of the answer.
+  bool one_value = false;   // Only one value of one slice is wrong.
+  bool invented = false;    // The answer is right, but the committed states are invented.
+  double claims = 1;        // Claimed seconds, divided by the real ones.
 };
 
 class Strategy {
@@ -52,17 +52,17 @@ class Strategy {
   virtual ~Strategy() = default;
 
   [[nodiscard]] virtual Deed on_task(const Sight& sight, Random& random) = 0;
-  // What it reports of a part that it audits: by default an accomplice's is right, and of others it
-  // tells the truth.
+  // Returns the attacker's report as an auditor: by default an accomplice's part is right, and the
+  // report about any other part is true.
   [[nodiscard]] virtual bool confirms(bool accomplice, bool is_right) {
     return accomplice || is_right;
   }
-  // Whether it leaves now, with its stake, and comes back with a new wallet.
+  // True if the attacker leaves now, with its stake, and comes back with a new wallet.
   [[nodiscard]] virtual bool leaves(double /*hours*/, std::uint32_t /*wrong*/) { return false; }
 
  protected:
-  // An answer that is wrong as often and in as many slices as the plan says, in jobs of the plan's
-  // target; otherwise an honest one.
+  // Returns an answer that is wrong in as many tasks and slices as the plan says if the job is one
+  // of the plan's targets; otherwise a right answer.
   [[nodiscard]] Deed cheats(const Sight& sight, Random& random) const;
 
   const Plan plan_;
@@ -71,11 +71,11 @@ class Strategy {
 struct Entry {
   std::string_view name;
   std::string_view about;
-  Plan (*plan)();  // What it plays by default.
+  Plan (*plan)();  // Makes the default plan.
   std::unique_ptr<Strategy> (*make)(const Plan& plan);
 };
 [[nodiscard]] std::span<const Entry> strategies();
-// Null for an unknown name.
+// Returns null for an unknown name.
 [[nodiscard]] const Entry* find_strategy(std::string_view name);
 
 }  // namespace weft::trust::attacks

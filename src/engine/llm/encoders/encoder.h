@@ -25,7 +25,7 @@
 namespace weft::llm {
 
 struct EncoderOptions {
-  std::size_t threads = 0;  // 0 takes as many as the machine has.
+  std::size_t threads = 0;  // Threads of the CPU; 0: as many as the machine has.
   // Awaited between two layers, so that the thread can do other work there; without it embed()
   // never waits.
   std::function<Async<>()> between{};

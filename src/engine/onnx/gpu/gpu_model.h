@@ -46,15 +46,16 @@ class GpuModel {
     std::size_t nodes_on_gpu = 0;
     std::size_t nodes_on_processor = 0;
     std::size_t dispatches = 0;
-    std::size_t submits = 0;                   // The number of submits of the latest run.
-    std::uint64_t memory_bytes = 0;            // The memory of values, which share it.
-    std::uint64_t unshared_bytes = 0;          // Memory that values would take without sharing.
-    std::vector<std::string> processor_nodes;  // Each as "NAME (OP)".
+    std::size_t submits = 0;           // The number of submits of the latest run.
+    std::uint64_t memory_bytes = 0;    // The memory of values, which share it.
+    std::uint64_t unshared_bytes = 0;  // Memory that values would take without sharing.
+    // Nodes that the processor computes, each as "NAME (OP)".
+    std::vector<std::string> processor_nodes;
   };
   // The time of one kernel of a plan, which is measured by repeating the kernel alone.
   struct KernelTime {
     std::string node;   // Name of the node; of the first one if several are fused.
-    std::string label;  // For example "Conv+Relu".
+    std::string label;  // Label of the kernel, such as "Conv+Relu".
     double seconds = 0;
     std::uint64_t bytes = 0;  // Bytes that it reads and writes, each counted once.
   };

@@ -10,7 +10,7 @@ namespace weft::onnx {
   return (count + by - 1) / by;
 }
 
-// How the terms of a convolution, its places and its channels are divided. Terms are in the order
+// The division of the terms of a convolution, its places and its channels. Terms are in the order
 // of taps, and channels inside a tap.
 struct MatrixPlan {
   MatrixPlan(const ConvolutionPlan& convolution, const MatrixUnit& matrix_unit,
@@ -33,7 +33,7 @@ struct MatrixPlan {
   const ConvolutionTiles& tiles;
   const std::int64_t taps, in_plane, out_plane;
   const bool fours;
-  const std::int64_t part_rows, part_columns;  // What a subgroup computes.
+  const std::int64_t part_rows, part_columns;  // Rows and columns that a subgroup computes.
   const std::int64_t parts_across;             // Parts beside each other in a tile.
   const std::int64_t threads;
   const std::int64_t together;      // Places that a thread copies together.

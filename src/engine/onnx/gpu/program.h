@@ -18,7 +18,7 @@ struct Program {
     std::optional<std::uint64_t> weights_offset;  // Offset of its data in the blob, if it has any.
   };
   struct Step {
-    std::string label;               // For example "Conv+Relu".
+    std::string label;               // Label of the kernel, such as "Conv+Relu".
     std::vector<std::string> nodes;  // Names of the nodes that it computes, or helps to compute.
     std::uint32_t module = 0;
     std::array<std::uint32_t, 3> dispatch{1, 1, 1};
