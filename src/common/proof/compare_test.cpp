@@ -35,7 +35,8 @@ TEST_P(Floats, AgreeAsTheRuleSays) {
   const Tolerance tolerance{.absolute = row.absolute, .relative = row.relative};
 
   EXPECT_EQ(!difference(a, b, NumberType::f32, tolerance).has_value(), row.agree);
-  EXPECT_EQ(!difference(b, a, NumberType::f32, tolerance).has_value(), row.agree);  // Symmetric.
+  // The comparison is symmetric.
+  EXPECT_EQ(!difference(b, a, NumberType::f32, tolerance).has_value(), row.agree);
 }
 INSTANTIATE_TEST_SUITE_P(
     Rows, Floats,

@@ -39,7 +39,7 @@ Result<FrameOpening> decode_frame_opening(ByteSpan bytes) {
                    .first = in.integer<std::uint32_t>(),
                    .count = in.integer<std::uint32_t>()};
   const std::size_t siblings = in.integer<std::uint8_t>();
-  constexpr std::size_t siblings_max = 5;  // The way up in a block of 32.
+  constexpr std::size_t siblings_max = 5;  // A path in a block of 32 frames has 5 siblings.
   if (!in.whole() || siblings > siblings_max || in.rest_bytes() < siblings * Hash::size ||
       out.count == 0 || out.count > frame_block_max || out.number < out.first ||
       out.number - out.first >= out.count)

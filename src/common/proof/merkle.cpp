@@ -76,7 +76,7 @@ bool leads_to(const Hash& root, Hash hash, const InclusionPath& path) {
   auto sibling = path.siblings.begin();
   std::uint64_t at = path.index;
   for (std::uint64_t width = path.chunks; width > 1; width = (width + 1) / 2, at /= 2) {
-    if ((at ^ 1) >= width) continue;  // Promoted.
+    if ((at ^ 1) >= width) continue;  // A node without a sibling moves up unchanged.
     if (sibling == path.siblings.end()) return false;
     hash = at % 2 == 0 ? node_hash(hash, *sibling) : node_hash(*sibling, hash);
     ++sibling;

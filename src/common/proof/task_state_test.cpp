@@ -36,7 +36,7 @@ TEST(TaskState, IsReadAsItWasWritten) {
     EXPECT_EQ(ByteVector(state->outputs[i].begin(), state->outputs[i].end()), outputs[i]);
 }
 
-// Workers of other versions go on from it.
+// Workers of other versions continue from these bytes, so they must not change.
 TEST(TaskState, HasTheSameBytesAsEver) {
   const ByteVector blob = encode_state(some_task(), 4, outputs);
 
@@ -77,7 +77,7 @@ TEST(TaskState, OfNoPartOrOfAllOfThemIsNone) {
   EXPECT_FALSE(decode_state(encode_state(odd, 4, outputs)).has_value());
 }
 
-// Neither a list nor an output is made room for that the blob does not hold.
+// No memory is allocated for a list or an output that the blob does not hold.
 TEST(TaskState, ThatClaimsMoreThanItHoldsIsRefused) {
   constexpr std::size_t count_at = state_head_bytes + 32 + 5 * 4;
   ByteVector many = encode_state(some_task(), 4, outputs);

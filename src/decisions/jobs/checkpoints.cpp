@@ -19,7 +19,7 @@ void Checkpoints::saved(const SavedState& saved, Moment now) {
   // nothing else.
   const bool is_one = told.done > 0 && told.done < told.of && saved.is_stored;
   if (job == nullptr || told.task.index >= job->row.tasks) {
-    if (is_one) forget_blob(told.task, told.blob);  // It came too late.
+    if (is_one) forget_blob(told.task, told.blob);  // The job has ended meanwhile.
     return;
   }
   if (!is_one) {

@@ -90,7 +90,7 @@ void Completions::answered(billing::AnswerReport report, Moment now) {
   if (found == open_.end()) {
     if (open_.size() >= tables_.settings.answers.open_max)
       return forget(report.id, billing::AnswerFate::unaudited);
-    found = open_.emplace(report.id, billing::OpenAnswer{}).first;  // It is free.
+    found = open_.emplace(report.id, billing::OpenAnswer{}).first;  // The answer is free.
   }
   billing::OpenAnswer& open = found->second;
   open.work = end.work;

@@ -58,7 +58,8 @@ void ConnectedWorkers::send(const PublicKey& key, protocol::CoordinatorMessage m
   ConnectedWorker* const worker = find(key);
   if (worker == nullptr) return;
   const bool in_order =
-      !std::holds_alternative<protocol::Verdict>(message);  // A lease may come before one.
+      // A verdict may arrive after a later lease.
+      !std::holds_alternative<protocol::Verdict>(message);
   if (in_order) ++worker->waiting;
   outbox_.effect([this, key, session = worker->session, in_order, sent = std::move(message)] {
     if (in_order) {

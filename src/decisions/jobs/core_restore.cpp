@@ -94,7 +94,7 @@ Result<> CoreParts::restore(Restored given, Moment now) {
       return fail(ErrorCode::data_loss, "The stored manifest of job {} cannot be read: {}",
                   id.text(), parsed.error().message);
     RunningJob job;
-    if (row.price == 0) job.work = work_of(*parsed);  // Its canary has not passed.
+    if (row.price == 0) job.work = work_of(*parsed);  // The job's canary has not passed.
     job.manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed));
     job.row = std::move(row);
     job.row.manifest = {};
@@ -143,7 +143,7 @@ Result<> CoreParts::restore(Restored given, Moment now) {
                               now.unix));
     rulings.carry_out(made, now);
     auto* const running = tables.jobs.find(id);
-    if (running == nullptr) continue;  // Its replicas differed permanently.
+    if (running == nullptr) continue;  // The job ended, because its replicas differ.
     if (running->accepted_count == running->row.tasks) life.join(*running, now);
   }
   if (const auto* task = tasks.rest()) return stray("task", task->id);

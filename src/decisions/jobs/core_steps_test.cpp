@@ -26,8 +26,8 @@ using testing::SizeIs;
 
 constexpr std::uint32_t steps = 8;
 constexpr std::uint8_t stranger = 1;  // A newcomer with three confirmed results: two groups.
-constexpr std::uint8_t other = 2;     // Like it.
-constexpr std::uint8_t trusted = 3;   // Established: one group.
+constexpr std::uint8_t other = 2;     // Another newcomer of this kind.
+constexpr std::uint8_t trusted = 3;   // An established worker: one group.
 
 std::string steps_manifest(std::uint32_t tasks = 1, std::uint32_t replicas = 1) {
   std::string list;
@@ -88,7 +88,7 @@ class CoreSteps : public testing::Test {
   [[nodiscard]] std::uint32_t whole_task() const {
     return alone->measurements.empty() ? 1 : alone->measurements.back().range.count;
   }
-  // The verifier takes so long for a task.
+  // Measures that the verifier takes `task_seconds` for a task of the job.
   void measure(const JobId& job, double task_seconds) {
     alone->core().checks().measured(job,
                                     scheduler::Measurement{.workgroups = whole_task(),
@@ -115,7 +115,7 @@ class CoreSteps : public testing::Test {
     const JobId job = submit();
     alone->arrive(stranger);
     measure(job, 1);
-    // A trusted worker would measure the job, and the first lease would not know what it takes.
+    // A trusted worker would run the canary, and its first lease would not know the time of a task.
     if (number != stranger) {
       alone->core().sessions().left(SessionId(stranger), true, alone->now);
       alone->arrive(number);
@@ -584,7 +584,7 @@ TEST_F(CoreSteps, ChecksOfAJobWaitForTheRoomOfItsStates) {
   alone->arrive(trusted, {}, tasks);
   const auto room =
       checked_groups(*CoreAlone::submission(steps_manifest(tasks)).manifest).apart_max;
-  // Each check needs one state at most.
+  // A check of this job needs one state at most.
   std::size_t done = 0;
   for (std::size_t at = 0; done < 16 && at < alone->told<protocol::Lease>(trusted).size(); ++at) {
     const protocol::Lease lease = alone->told<protocol::Lease>(trusted)[at];

@@ -43,8 +43,8 @@ TEST(Coverings, AreBoundedInNumberAndTheOldestGoesFirst) {
   EXPECT_EQ(dropped, (std::vector{attempt(0), attempt(1), attempt(2)}));
 }
 
-// A receipt of thousands of items whose others are covered again by the next one, and the next,
-// keeps its statement for the one that is not.
+// Each receipt covers thousands of items, and the next receipt covers all of them but one again.
+// The statement is kept for that one item.
 TEST(Coverings, AreBoundedInBytesThoughEachReceiptLeavesOneItemBehind) {
   Coverings coverings;
   std::vector<Coverings::Attempt> common;

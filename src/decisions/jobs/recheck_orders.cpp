@@ -37,7 +37,7 @@ void order_recheck(CoreTables& tables, const PaidTask& paid, bool waits_for_seco
 void order_recheck(CoreTables& tables, Rechecks& rechecks, const PublicKey& worker,
                    const std::shared_ptr<const PaidTask>& paid) {
   if (rechecks.wait_for(worker, paid))
-    order_recheck(tables, *paid, true);  // Else it is being computed.
+    order_recheck(tables, *paid, true);  // Otherwise the task is being computed already.
 }
 
 }  // namespace weft::jobs

@@ -162,7 +162,8 @@ void RulingExecutor::turn_down(const trust::Refused& refused, Moment now) {
   parts_.watch.refused(refused.task);
   log_warning("The result of {} for {} is refused: {}", refused.worker.text(), refused.task.text(),
               refused.reason);
-  // Its lease, if it still has one, ends without a result. (One that was counted has none.)
+  // The result's lease, if there still is one, ends without a result. A counted result has no
+  // lease.
   (void)tables_.scheduler.failed(refused.task, refused.worker, refused.attempt,
                                  {ErrorCode::data_loss, refused.reason}, now.at);
   if (refused.wrong && tables_.settings.referee.defences.newcomers_decide_nothing)

@@ -10,7 +10,8 @@ namespace weft::jobs {
 void VerificationLeases::leased(const JobId& id, const PublicKey& worker,
                                 std::span<const protocol::LeasedTask> tasks, Moment now) {
   for (const auto& task : tasks) {
-    const RunningJob* const job = tables_.jobs.find(id);  // Rulings may end it.
+    // Looked up each time, because rulings may end the job.
+    const RunningJob* const job = tables_.jobs.find(id);
     if (job == nullptr || !job->refereed) return;
     const TaskId name{.job = id, .index = task.index};
     parts_.rulings.carry_out(

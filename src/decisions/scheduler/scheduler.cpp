@@ -98,7 +98,7 @@ std::vector<Decision> Scheduler::decide(Instant now) {
   do {
     match(tables, parts_->worker_choice, now);
     parts_->making_way.look(now);
-  } while (!tables.agenda.empty());  // A promise was kept or broken, or a run made way.
+  } while (!tables.agenda.empty());  // A promise or a run that made way marked further jobs.
   return tables.out.take();
 }
 

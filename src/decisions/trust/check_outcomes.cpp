@@ -22,7 +22,7 @@ void CheckOutcomes::audited(const TaskId& task, const PublicKey& auditor, AuditO
   const bool may_be_newcomers =
       standing.trusts_heads() || tables_.cases.at(task.job).terms.by_heads();
   if (by == Level::newcomer && !may_be_newcomers)
-    outcome = AuditOutcome::failed;  // It has lost its level since it was asked.
+    outcome = AuditOutcome::failed;  // The auditor has lost its level since it was asked.
   switch (outcome) {
     case AuditOutcome::agrees:
       return agrees(task, auditor, by, pass);
@@ -43,8 +43,8 @@ void CheckOutcomes::agrees(const TaskId& task, const PublicKey& auditor, Level b
     return parts_.checks.dispute(task, pass);
   if (by == Level::established) {
     if (standing.level(open.suspect, pass.now) == Level::newcomer && open.seconded.empty()) {
-      // Besides the newcomer itself only one established worker says that the result is right: a
-      // second one, of another owner, has to agree.
+      // Only the newcomer itself and one established worker say that the result is right: a second
+      // established worker, of another owner, has to agree.
       open.seconded.push_back(auditor);
       parts_.checks.sample(task, Hash(open.root), PublicKey(open.suspect), pass);
       return;
@@ -69,7 +69,7 @@ void CheckOutcomes::failed(const TaskId& task, RefereePass& pass) {
   const bool disputed = tables_.votes.groups(task).size() > 1;
   if (open.believed && !disputed) return pass_on(task, pass);
   if (!tables_.standing.trusts_heads() && (disputed || open.accuser)) {
-    // There is no root: trusted workers compute it again.
+    // Without a root, trusted workers compute the task again.
     open.rootless = true;
     return parts_.held.vote(task, Stage::disputed, {.quorum = 2, .lead = 1}, pass);
   }
@@ -90,7 +90,7 @@ void CheckOutcomes::reject(const TaskId& task, RefereePass& pass) {
     parts_.fault.note(task, worker, root, pass);
   }
   if (believed) {
-    // The operator's own worker and a root differ: it is the job that differs by device.
+    // If the operator's own worker and a root differ, the job's right answer differs by device.
     const JobId job = task.job;
     parts_.lifetimes.remove_job(job);
     pass.out.emplace_back(JobFailed{.job = job,
@@ -98,7 +98,7 @@ void CheckOutcomes::reject(const TaskId& task, RefereePass& pass) {
                                     .irreproducible = true});
     return;
   }
-  // The worker that reported it was right.
+  // The auditor that reported the result was right.
   if (open.accuser)
     parts_.confirmations.by_root(task.job, *std::exchange(open.accuser, std::nullopt), pass);
   begin_again(task);
@@ -106,14 +106,14 @@ void CheckOutcomes::reject(const TaskId& task, RefereePass& pass) {
   for (const PublicKey& worker : wrong) parts_.held.compute_again(worker, pass);
 }
 
-// The result itself may be right: its root stays open to others, the operator's workers among them,
-// and the job goes on.
+// The result itself may be right, so other workers, also the operator's, may still give its root,
+// and the job continues.
 void CheckOutcomes::reject_steps(const TaskId& task, RefereePass& pass) {
   TaskCase& open = *tables_.cases.case_of(task);
   const PublicKey suspect = open.suspect;
   const Hash root = open.root;
   parts_.fault.note(task, suspect, root, pass);
-  open.accuser.reset();  // Nothing is known of the result that it reported.
+  open.accuser.reset();  // The auditor may be wrong about the result.
   begin_again(task);
   pass.add(tables_.votes.reject(task, root, "A check of the result found a wrong step.", suspect));
   parts_.held.compute_again(suspect, pass);
@@ -158,9 +158,9 @@ void CheckOutcomes::pass_on(const TaskId& task, RefereePass& pass) {
 
 void CheckOutcomes::note_root_agrees(const TaskId& task, RefereePass& pass) {
   const TaskCase& open = *tables_.cases.case_of(task);
-  // It refutes the others: once. A result that is held may be looked at again, and if each time
-  // counted, two workers that are refuted by each other's held results would have these computed
-  // again without end.
+  // The root refutes the other results, each only once. A held result may be checked again; if each
+  // check counted, two workers that are refuted by each other's held results would have these
+  // computed again without end.
   for (const Replica& each : tables_.votes.counted(task)) {
     if (!std::ranges::contains(open.rivals, each.root)) continue;
     if (tables_.settings.defences.refuted_once &&

@@ -39,7 +39,7 @@ void DeviceFault::note(const TaskId& task, const PublicKey& worker, const Hash& 
                              .finding = std::move(finding)});
   // The penalty stays locked until it is known whether the worker or its device was at fault.
   stakes.lock_mismatch(worker, task, penalty);
-  // Its result may be right although its steps are not: settle() knows.
+  // If a root refuted only steps, the result may be right: settle() decides that.
   if (open.finding.refuted == Refuted::result) note_wrong(task, worker, pass.now);
   standing.sample_failed(worker);
   if (tables_.settings.defences.suspects_are_rechecked && open.finding.devices == Devices::two &&
@@ -339,7 +339,7 @@ Result<> DeviceFault::restore(const JobId& id, ByteSpan state, RefereePass& pass
   return {};
 }
 
-// Its task was computed again, by as many workers as the job wants.
+// Restores a mismatch of an undecided task, which the job's replicas compute again.
 void DeviceFault::restore_undecided(const Mismatch& mismatch, RefereePass& pass) {
   const TaskId& task = mismatch.task;
   if (tables_.votes.is_accepted(task) || task.index >= tables_.cases.at(task.job).tasks) return;

@@ -41,7 +41,7 @@ class StepChecksTest : public testing::Test {
     referee->standing().book().restore(part_worker(50),
                                        {.verified = 1000, .updated = part_now, .wrong = 0});
   }
-  // Gives a newcomer so many confirmed results.
+  // Gives a newcomer this number of confirmed results.
   void confirm(std::uint8_t worker, std::uint32_t results) {
     for (std::uint32_t i = 0; i < results; ++i)
       referee->standing().book().confirm(part_worker(worker), 1, part_now);
@@ -105,7 +105,7 @@ TEST_F(StepChecksTest, OtherRootsGiveAnotherDrawAndTheSameRootsTheSame) {
   const auto first = drawn(0, 1, roots_with(3, 0));
   std::set<std::vector<std::uint32_t>> seen;
   for (std::uint8_t changed = 0; changed < 20; ++changed) {
-    open();  // The coordinator begins again.
+    open();  // Replaces the coordinator by a new one.
     confirm(1, 100);
     seen.insert(drawn(0, 1, roots_with(3, changed)));
   }
@@ -245,7 +245,7 @@ TEST_F(StepChecksTest, SilenceOfAWorkerThatIsNotCheckedIsNothing) {
   EXPECT_TRUE(referee->audit_wanted(part_task(0)));
 }
 
-// How many of so many results of an established worker are checked, and how many of these whole.
+// Counts of an established worker's checked results, and of those that are checked whole.
 struct Seen {
   std::uint32_t checked = 0;
   std::uint32_t whole = 0;

@@ -23,7 +23,8 @@ void Trust::restore_counted(const Replica& replica) {
 std::vector<Decision> Trust::restored(const JobId& id) {
   std::vector<Decision> out;
   for (const TaskId& task : table_.open_tasks(id)) {
-    if (const auto open = table_.find(task)) judge_.judge(*open, out);  // Unless it has failed.
+    // Skipped if the task's job has failed.
+    if (const auto open = table_.find(task)) judge_.judge(*open, out);
   }
   return out;
 }
@@ -94,7 +95,8 @@ std::vector<Decision> Trust::reject(const TaskId& task, const Hash& root, std::s
   const auto open = table_.find(task);
   if (!open) return out;
   for (HeldReplica& held : open->votes.replicas) {
-    // Within a tolerance others may still be right.
+    // Only results with this root are rejected, because other roots within the tolerance may be
+    // right.
     if (!held.counts() || held.root != root || (of && held.worker != *of)) continue;
     held.rejected = true;
     if (wrong) counts_.refused(held.worker);
@@ -107,7 +109,7 @@ std::vector<Decision> Trust::reject(const TaskId& task, const Hash& root, std::s
                           .root = root});
   }
   open->votes.provisional = false;
-  // Whatever is missing now is asked for again.
+  // The missing replicas are asked for again.
   open->votes.wanted = open->votes.covered();
   judge_.judge(*open, out);
   return out;
@@ -142,7 +144,7 @@ std::vector<Decision> Trust::add_receipt(const PublicKey& worker, std::span<cons
   std::vector<Decision> out;
   for (const Claim& claim : claims) {
     if (!table_.has(claim.task) || table_.is_accepted(claim.task))
-      continue;  // Nothing hangs on it any more.
+      continue;  // The claim of a settled or unknown task is not needed.
     const auto open = table_.find(claim.task);
     const bool here =
         open && std::ranges::any_of(open->votes.replicas, [&](const auto& held) {

@@ -100,7 +100,7 @@ Result<> check_bindings(const Job& job, const gpu::Device& device, const Bounds&
     }
     return {};
   }
-  std::uint32_t uniforms = 1;  // The weft uniform is one.
+  std::uint32_t uniforms = 1;  // Counts the uniform buffer of Weft itself.
   std::uint32_t storages = 0;
   for (std::size_t i = 0; i < job.manifest.bindings.size(); ++i) {
     const manifest::Binding& binding = job.manifest.bindings[i];

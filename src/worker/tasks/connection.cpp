@@ -38,7 +38,7 @@ void Connection::open() {
   state_ = State::connecting;
   challenged_ = false;
   spoken_ = protocol::spoken_versions.first;
-  place_ = {};  // Until it has proved its key.
+  place_ = {};  // Empty until the coordinator has proved its key.
   handlers_.connecting();
   host_.connect(
       {.open = while_this_socket([this] { say_hello(); }),

@@ -103,7 +103,7 @@ void Deliveries::admit(const TaskKey& key) {
                                 coordinator = session_.coordinator](const Result<>& admitted) {
                     const auto found = deliveries_.find(key);
                     if (found == deliveries_.end() || found->second.serial != serial)
-                      return;  // Taken back.
+                      return;  // The result was taken back meanwhile.
                     if (coordinator != session_.coordinator) return admit(key);
                     if (!admitted) found->second.result.error = admitted.error();
                     deliver(key);

@@ -9,7 +9,7 @@
 namespace weft::worker {
 namespace {
 
-constexpr std::uint32_t probe_share = 64;  // The first parts are one in so many.
+constexpr std::uint32_t probe_share = 64;  // The first run has 1/64 of the parts.
 
 std::size_t outputs_of(const manifest::Manifest& manifest) {
   if (manifest.kind == manifest::Kind::kernel) return 1;

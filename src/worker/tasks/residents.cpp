@@ -197,7 +197,8 @@ void Residents::run_part() {
                                   began = parts_.host.now()](Result<exec::Output> output) {
                       on_runner_.reset();
                       part_ends(*find(serial), parts, parts_.host.now() - began,
-                                std::move(output));  // It stays while it is on the runner.
+                                // A task stays resident while the runner has it.
+                                std::move(output));
                     }));
 }
 

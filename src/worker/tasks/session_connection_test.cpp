@@ -1,5 +1,5 @@
-// Joining, losing and leaving: nothing that a coordinator says can do more than end the connection,
-// and a worker comes back politely or not at all.
+// Joining, losing and leaving: no message of a coordinator can do more than end the connection, and
+// a worker that comes back waits before each attempt.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -83,7 +83,7 @@ TEST(SessionConnection, RefusesAnotherVersionOfTheProtocol) {
   EXPECT_EQ(world.host.connections, 1);
 }
 
-// What a coordinator of version 1 sends, as it was released.
+// Sends the messages that a released coordinator of version 1 sends.
 TEST(SessionConnection, TellsThatAnOlderCoordinatorHasToBeUpdated) {
   std::ostringstream released;
   released << std::ifstream(std::filesystem::path(WEFT_SOURCE_DIR) /
@@ -130,8 +130,8 @@ TEST(SessionConnection, WritesEveryFrameInTheVersionThatTheCoordinatorChose) {
   }
 }
 
-// A relay holds no key of a coordinator, or passes on what one signed for another name: it hears no
-// proof of the worker's key, and so no welcome and no token.
+// A relay holds no coordinator's key, or passes on a message that a coordinator signed for another
+// name. It gets no proof of the worker's key, and so no welcome and no token.
 TEST(SessionConnection, ProvesItsKeyToNoCoordinatorThatHasNotProvedItsOwn) {
   for (const bool wants_proof : {true, false}) {
     for (const bool has_its_key : {true, false}) {
@@ -163,7 +163,7 @@ TEST(SessionConnection, ProvesItsKeyToNoCoordinatorThatHasNotProvedItsOwn) {
   }
 }
 
-// A relay that names a chain other than the coordinator that it passes on.
+// A relay names a chain other than that of the coordinator that it relays.
 TEST(Connection, SignsForTheChainThatTheCoordinatorHasSignedFor) {
   for (const bool changed : {false, true}) {
     World world;
@@ -214,7 +214,7 @@ TEST(SessionConnection, EndsTheConnectionAtNonsenseAndComesBackEverMoreRarely) {
     World world;
     world.join();
     int joins = 0;
-    // As soon as it has joined it hears nonsense, for ten minutes.
+    // The worker gets an invalid message after each join, for ten minutes.
     std::function<void()> pester = [&] {
       if (world.session.state() == SessionState::idle) {
         ++joins;
@@ -227,7 +227,8 @@ TEST(SessionConnection, EndsTheConnectionAtNonsenseAndComesBackEverMoreRarely) {
 
     EXPECT_GE(world.heard<protocol::ErrorMessage>().size(), 1U) << text.substr(0, 40);
     EXPECT_GE(joins, 5) << text.substr(0, 40);
-    EXPECT_LE(joins, 50) << text.substr(0, 40);  // Not every quarter of a second.
+    // The worker does not rejoin every quarter of a second.
+    EXPECT_LE(joins, 50) << text.substr(0, 40);
   }
 }
 
@@ -251,7 +252,7 @@ TEST(SessionConnection, TakesNoWorkBeforeTheWelcomeAndNoBinaryFrames) {
 
 TEST(SessionConnection, GivesUpAGreetingThatTakesTooLong) {
   World world;
-  world.host.on_text = [](const std::string&) {};  // Silence.
+  world.host.on_text = [](const std::string&) {};  // The coordinator never answers.
   world.session.start();
   world.host.run_for(9s);
   EXPECT_TRUE(world.seen<event::Disconnected>().empty());
@@ -272,7 +273,7 @@ TEST(SessionConnection, WaitsLongerAfterEveryFailureUpToThirtySeconds) {
     EXPECT_LE(losses[i].retry, whole) << i;
     EXPECT_GE(losses[i].retry, whole / 2) << i;
   }
-  EXPECT_NE(losses[20].retry, losses[21].retry);  // Jitter.
+  EXPECT_NE(losses[20].retry, losses[21].retry);  // The waits have jitter.
 }
 
 TEST(SessionConnection, WakesFromItsBackoffWhenAsked) {
@@ -298,7 +299,7 @@ TEST(SessionConnection, PausesAndResumesWithoutLeaving) {
   world.session.pause();
   world.host.run_for(1s);
   EXPECT_EQ(world.session.state(), SessionState::paused);
-  EXPECT_EQ(world.coordinator.results, 2);  // What it held is finished.
+  EXPECT_EQ(world.coordinator.results, 2);  // The held tasks are finished.
   world.session.resume();
   world.host.run_for(1s);
 
@@ -319,7 +320,8 @@ TEST(SessionConnection, FinishesWhatRunsBeforeItLeaves) {
   world.host.run_for(10s);
 
   EXPECT_EQ(world.runner.runs.size(), 1U);
-  EXPECT_EQ(world.coordinator.paid.size(), 0U);  // Leased by hand: nothing was open.
+  // The test leased the task by hand, so none is paid.
+  EXPECT_EQ(world.coordinator.paid.size(), 0U);
   EXPECT_EQ(world.coordinator.results, 1);
   EXPECT_EQ(world.coordinator.receipts, 1);
   ASSERT_EQ(world.heard<protocol::Bye>().size(), 1U);

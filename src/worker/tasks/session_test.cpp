@@ -71,7 +71,7 @@ TEST(Session, LosesNothingWhereverTheSocketIsLost) {
 TEST(Session, LosesNothingOverManyRandomLosses) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     World world;
-    world.runner.large_bytes = 70'000;  // By PUT.
+    world.runner.large_bytes = 70'000;  // Outputs of this size are sent by PUT.
     std::mt19937 random(seed);
     int losses = 0;
     world.coordinator.on_traffic = [&] {

@@ -111,7 +111,7 @@ TEST(StepRoots, AreOfGroupsOfStepsBeyond32) {
 TEST(StepRoots, AreTheSameInShorterRuns) {
   StepWorld world(steps_manifest(64));
   protocol::Lease lease = world.lease(1);
-  lease.checkpoint_ms = 1;  // The device's runs are then shorter than a group.
+  lease.checkpoint_ms = 1;  // With this interval the device's runs are shorter than a group.
   world.runner.takes = 50ms;
 
   const protocol::TaskResult result = world.result_of(lease);
@@ -234,7 +234,7 @@ TEST(States, OfGroupsThatDoNotExistAreAnsweredWithNone) {
   EXPECT_EQ(answer.states[3].group, 31U);
 }
 
-// As after a restart of the worker.
+// A worker knows no earlier results after a restart.
 TEST(States, OfAnUnknownResultAreAnsweredWithNone) {
   StepWorld world;
 
@@ -267,7 +267,7 @@ TEST(States, AreKeptOverAReconnect) {
   EXPECT_EQ(StepWorld::has(world.ask(1, {4})), std::vector{true});
 }
 
-// The coordinator was taken back to the program of version 7, which refuses what it does not know.
+// The coordinator was replaced by a program of version 7, which refuses unknown messages.
 TEST(States, AndRootsAreNotSentToACoordinatorOfAnOlderVersion) {
   StepWorld world;
   ASSERT_EQ(world.result_of(world.lease(1)).step_roots.size(), 7U);
@@ -299,7 +299,7 @@ TEST(States, ThatAreStoredWhileTheConnectionIsLostAreNamedOverTheNextOne) {
   world.host.run_for(10ms);
   world.host.drop("lost");
   world.host.reachable = false;
-  world.host.run_for(20s);  // Longer than all attempts would take with a connection.
+  world.host.run_for(20s);  // All attempts over a connection would take less time.
   ASSERT_TRUE(world.answers().empty());
 
   world.host.blobs_reachable = true;
@@ -381,7 +381,7 @@ TEST(States, AreForgottenIfTheTaskIsCancelled) {
       protocol::Cancel{.tasks = {{.task = StepWorld::task(1), .attempt = 1}}, .reason = "Done."});
   EXPECT_EQ(StepWorld::has(world.ask(1, {4})), std::vector{false});
 
-  // So are those of a task that still runs.
+  // The states of a running task are forgotten at its cancellation, too.
   world.runner.takes = 1s;
   world.coordinator.send(world.lease(2));
   world.host.run_for(5s);
@@ -426,7 +426,7 @@ TEST(States, AreStoredOneAfterTheOtherForAllResults) {
     world.coordinator.send(
         protocol::OpenStates{.task = StepWorld::task(number), .attempt = 1, .groups = {1, 2, 3}});
   }
-  // The answer of the first one is dropped while its state is stored.
+  // The first answer is dropped while its state is stored.
   world.host.run_for(1ms);
   world.coordinator.send(protocol::Verdict{.task = StepWorld::task(1), .attempt = 1});
   world.host.run_for(10s);

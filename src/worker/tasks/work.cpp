@@ -133,7 +133,7 @@ void Work::on_verdict(const protocol::Verdict& verdict) {
   const TaskKey key{.task = verdict.task, .attempt = verdict.attempt};
   counters_.balance = verdict.balance;
   openings_.erase(key);
-  if (!results_.remove(key)) return;  // Answered before.
+  if (!results_.remove(key)) return;  // The result was answered before.
   ++(verdict.accepted ? counters_.accepted : counters_.refused);
   counters_.paid += verdict.paid;
   emit_(event::Verdict{.key = key,

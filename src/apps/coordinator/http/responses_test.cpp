@@ -146,11 +146,11 @@ TEST(ResponseText, StreamsEachItemFromItsBeginToItsEnd) {
       // The events of the thought.
       "response.output_item.added", "response.content_part.added", "response.reasoning_text.delta",
       "response.reasoning_text.done", "response.content_part.done", "response.output_item.done",
-      // The text.
+      // The events of the text.
       "response.output_item.added", "response.content_part.added", "response.output_text.delta",
       "response.output_text.delta", "response.output_text.done", "response.content_part.done",
       "response.output_item.done",
-      // The call.
+      // The events of the call.
       "response.output_item.added", "response.function_call_arguments.delta",
       "response.function_call_arguments.done", "response.output_item.done", "response.completed"};
   EXPECT_EQ(events.types, expected);

@@ -15,7 +15,7 @@ bool runs_in_steps(const manifest::Manifest& manifest) {
          !manifest::can_cut(manifest);
 }
 
-// The steps of a part of a task that is run by steps.
+// The number of steps in a part of a task that is run by steps.
 std::uint32_t steps_of(const manifest::Manifest& manifest, const PartRun& part) {
   return part.step_count > 0 ? part.step_count : static_cast<std::uint32_t>(manifest.steps.size());
 }

@@ -12,7 +12,7 @@ Result<jobs::Checked> GroupCheck::check(const jobs::VerifyOrder& order, Verified
   const auto whole = manifest::task_range(*order.manifest, order.task.index);
   jobs::Checked checked{.outcome = trust::AuditOutcome::agrees, .of_steps = true};
   for (const jobs::VerifyOrder::Group& group : order.groups) {
-    // The blob, the outputs in it, and those that are computed from them.
+    // The state as a blob, the outputs in it, and the outputs that are computed from them.
     constexpr std::uint64_t copies = 3;
     const std::uint64_t bytes = group.state ? group.state->bytes : 0;
     WEFT_ASSIGN(const VerifiedJobs::Beside held, jobs_.beside_latest(copies * bytes));
@@ -46,15 +46,15 @@ Result<jobs::Checked> GroupCheck::check(const jobs::VerifyOrder& order, Verified
                        .waits_for_second = order.waits_for_second});
     if (opinion.unsteady) {
       if (!state) return unsteady(std::move(opinion.reason));
-      // The worker chose the state, perhaps one from which devices differ as they do from none that
-      // the job has. Its result is refused, and no job ends because of it.
+      // The worker chose the state, and devices may differ from this state although they agree on
+      // all states of the job. The result is refused, and no job ends because of it.
       opinion = {.devices = trust::Devices::divided, .reason = {}};
     }
     if (opinion.late)
       return std::unexpected(Error{ErrorCode::deadline_exceeded, std::move(opinion.reason)});
     checked.devices = opinion.devices;
     checked.outcome = trust::AuditOutcome::differs;
-    checked.wrong = whole;  // A step of it; no bytes of the result are known to be wrong.
+    checked.wrong = whole;  // A step of the task is wrong; its bytes may be right.
     checked.reason = weft::format(
         "Steps {} to {}, computed from the worker's own state before them, "
         "do not lead to the state that the worker named.",

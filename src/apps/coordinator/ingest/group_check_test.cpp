@@ -28,14 +28,14 @@ Outputs step(Outputs state, std::uint32_t number) {
   return state;
 }
 
-// A byte from which the devices of tests do not agree, although no step of the job gives it.
+// A byte for which the devices of the tests differ, although no step of the job gives it.
 constexpr std::uint8_t odd = 0xEE;
 
 class SteppingDevice final : public PartRunner {
  public:
   struct Machine {
     bool has_second = true;
-    bool differs_from_odd = false;  // The second device computes something else from `odd`.
+    bool differs_from_odd = false;  // The second device gives another byte for `odd`.
     bool differs_by_run = false;
     bool second_differs_by_run = false;
     bool is_slow = false;
@@ -231,13 +231,13 @@ TEST_F(GroupCheckTest, AStateThatIsNoLongerStoredIsAskedForAgain) {
   EXPECT_EQ(checked.error().code, ErrorCode::deadline_exceeded) << "late, not unanswered";
 }
 
-// A stranger that could end a job would need only a state from which devices differ.
+// Otherwise a stranger could end any job with a state for which devices differ.
 TEST_F(GroupCheckTest, AStateFromWhichDevicesDifferEndsNoJob) {
   machine_.differs_from_odd = true;
   std::vector<Outputs> states = honest();
   states[3] = {ByteVector(output_bytes, odd)};
   states[4] = step(states[3], 3);
-  states[4].front().back() ^= 1;  // As the second device computes it.
+  states[4].front().back() ^= 1;  // The second device computes this byte.
 
   const auto checked = check(order(states, 3));
 
@@ -274,7 +274,7 @@ TEST_F(GroupCheckTest, StepsThatChangeFromRunToRunOnTheSecondDeviceAloneEndTheJo
   EXPECT_EQ(checked->reason, changes_by_run) << "no device's word counts against the worker";
 }
 
-// The worker chose the state, and with it how long its steps take.
+// The worker chose the state, and so the time that its steps take.
 TEST_F(GroupCheckTest, AStateWhoseStepsTakeTooLongDoesNotKeepTheJobFromOtherChecks) {
   machine_.is_slow = true;
   const auto slow = check(order(honest(), 3));

@@ -12,7 +12,7 @@ namespace weft::coordinator {
 
 namespace {
 
-constexpr std::size_t message_bytes_max = 4096;  // The protocol's bound.
+constexpr std::size_t message_bytes_max = 4096;  // The protocol's bound on the message of an error.
 
 CoreEvent left_event(jobs::SessionId id, bool on_purpose) {
   return [id, on_purpose](jobs::Core& core, jobs::Moment now) {

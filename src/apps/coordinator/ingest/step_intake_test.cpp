@@ -106,7 +106,7 @@ TEST_F(StepIntake, TheRoomOfAJobHasThatOfTheStatesOfOneCheck) {
 TEST_F(StepIntake, AJobWhoseStatesAreTooLargeIsNotCheckedByGroups) {
   manifest::Manifest large =
       manifest::parse(jobs::steps_manifest(intake_steps, intake_bytes / 4)).value();
-  large.bindings[0].shape = {std::uint64_t{20} << 20};  // 80 MiB.
+  large.bindings[0].shape = {std::uint64_t{20} << 20};  // The output has 80 MiB.
   EXPECT_EQ(jobs::checked_groups(large).apart_max, 3U);
   large.bindings[0].shape = {std::uint64_t{80} << 20};
 

@@ -272,7 +272,7 @@ TEST_F(Devices, ATaskOfManyStepsThatTakesTooLongIsLeftAloneForAWhile) {
   EXPECT_EQ(machine_.runs, 3);
 }
 
-// Its runs took 22.8 s, and the pause is for one of 5 s.
+// The job's runs took 22.8 s, and a pause for one run of 5 s would be too short.
 TEST_F(Devices, WhatTookThemLongerIsLeftAloneForLonger) {
   DeviceRuns runs([this] { return std::make_unique<Runner>(machine_); },
                   std::chrono::milliseconds(200));

@@ -64,7 +64,7 @@ class NativeHostTest : public testing::Test {
                  [&](Result<SharedBytes> result) { come.set_value(std::move(result)); });
     });
     auto fetched = come.get_future().get();
-    std::promise<void> gone;  // Destroyed on the client's thread, where the answer may be.
+    std::promise<void> gone;  // Set once the client's thread has destroyed both.
     client->post([&] {
       blobs.reset();
       host.reset();

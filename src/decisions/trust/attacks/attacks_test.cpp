@@ -118,7 +118,7 @@ TEST(Attacks, ByHoardersSlowHonestJobsALittle) {
   for (const char* name : {"silence", "sybils", "canary-killers"})
     EXPECT_LE(played(name, setup).seconds, promises::slowdown_max * alone) << name;
 
-  // Where a wrong result is followed by the next, all tasks are run twice.
+  // If each wrong result may be followed by another one, all tasks are run twice.
   Scene at_a_time = setup;
   at_a_time.safeguards.tries_are_spent = false;
   EXPECT_GT(played("sybils", at_a_time).seconds, promises::slowdown_max * alone);
@@ -130,7 +130,7 @@ TEST(Attacks, ThatEndWithTheFirstRefusalAreCorrected) {
   EXPECT_GT(outcome.wrong, 10U);
   EXPECT_LE(outcome.uncorrected_share(), promises::wrong_share_max) << outcome.json();
 
-  // Without rechecks of suspects, such a worker is gone before it is convicted.
+  // Without rechecks of suspects, a worker that leaves after its first refusal is never convicted.
   Scene later = standard_setup(seed, 20'000);
   later.referee.defences.suspects_are_rechecked = false;
   EXPECT_GT(played("one-strike", later).uncorrected_share(), promises::wrong_share_max);

@@ -62,7 +62,7 @@ Answer Attempts::answer(const SimulatedWorker& worker, const TaskId& task, const
                         const Deed& deed) const {
   const std::uint32_t slices = parts_.context.setup.slices;
   Answer given;
-  // An attacker answers as the verifier's device does.
+  // An attacker's answer has the mark of the verifier's device.
   if (parts_.jobs.differs(job, task) && !worker.attacker) given.mark = worker.vendor;
   if (deed.wrong == 0) return given;
   const std::uint32_t room = slices - std::min(deed.wrong, slices);
@@ -142,7 +142,7 @@ void Attempts::hand_in(std::uint32_t number, const LeasedRun& run, SimulatedJob&
   if (!job.own) parts_.work.add(1);
   job.delivered[run.task.index].push_back(number);
   const PublicKey key = worker.key;
-  // All roots of steps stand for themselves: their digest is that of the result and the worker.
+  // One digest of the result and the worker stands for the roots of all steps.
   Hash steps;
   if (context.plan.stepped_jobs) {
     Hash whose;

@@ -9,9 +9,9 @@
 namespace weft::trust::attacks {
 namespace {
 
-constexpr std::size_t verifier_room = 64;   // Samples that wait for the verifier.
-constexpr double message_seconds = 0.05;    // On the way to an auditor and back.
-constexpr std::uint64_t first_draw = 1000;  // Numbers of draws below are the referee's.
+constexpr std::size_t verifier_room = 64;   // Samples that the verifier's queue holds.
+constexpr double message_seconds = 0.05;    // Time of the messages to an auditor and back.
+constexpr std::uint64_t first_draw = 1000;  // The referee uses the numbers below for its draws.
 
 }  // namespace
 
@@ -61,7 +61,7 @@ bool Checks::lease(const AuditWanted& wanted) {
     if (std::ranges::contains(job->delivered[wanted.task.index], number)) continue;
     const bool is_right = part_is_right(wanted, wanted.part, slices);
     const bool accomplice = parts_.roster.at(number_of(wanted.suspect)).attacker;
-    // An honest auditor compares with what its own device computes.
+    // An honest auditor compares the answer with that of its own device.
     const Answer given = answer_of(wanted.root);
     const bool as_here = job->devices_differ ? given.mark == worker.vendor : is_right;
     const bool agrees =
@@ -101,7 +101,7 @@ void Checks::start_poll(const PollWanted& wanted) {
     const std::uint32_t number = std::exchange(able[chosen], able.back());
     able.pop_back();
     const SimulatedWorker& worker = parts_.roster.at(number);
-    // An accomplice protects its own, and convicts all others that it can.
+    // An attacker confirms the results of accomplices and refutes all others.
     const bool agrees = worker.attacker
                             ? !accomplice
                             : !parts_.jobs.differs(*job, wanted.task) || worker.vendor == 0;
@@ -116,7 +116,7 @@ void Checks::start_poll(const PollWanted& wanted) {
   }
 }
 
-// Disputes go first.
+// The next queue of samples: disputes come first.
 std::deque<Checks::Sample>& Checks::next_line() {
   if (!samples_[0].empty()) return samples_[0];
   return samples_[1 + turns_.next(!samples_[1].empty(), !samples_[2].empty())];
@@ -169,7 +169,8 @@ bool Checks::groups_agree(const AuditWanted& wanted) const {
 
 bool Checks::agrees(const AuditWanted& wanted) const {
   if (!wanted.groups.empty()) return groups_agree(wanted);
-  // Where results differ it computes a part in which they do.
+  // If results differ, the verifier computes a part in which they differ, so it finds any wrong
+  // slice.
   if (wanted.samples >= wanted.parts || !wanted.rivals.empty()) {
     const Answer answer = answer_of(wanted.root);
     return answer.mark == 0 && answer.wrong == 0;

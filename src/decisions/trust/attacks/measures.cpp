@@ -34,13 +34,14 @@ Row wrong_in_all_slices(const TableOptions& options) {
           .kept = share <= promises::wrong_all_share_max};
 }
 
-// What is corrected, and what a plan costs, follows from how often it is found, and a run with a
-// handful of findings tells little: an attacker that is wrong in one slice of 64 in 3 % of the
-// costly tasks is found 0.6 times in 40,000 tasks. Plans are therefore played until so many
-// findings are expected; a run of a smaller scale leaves out costs of plans with too few.
+// The corrected share of tasks and the cost of a plan depend on how often the plan is found, and a
+// run with few findings tells little: an attacker that is wrong in one slice of 64 in 3 % of the
+// costly tasks is found 0.6 times in 40,000 tasks. Plans are therefore played until this many
+// findings are expected. A run of a smaller scale leaves out the costs of plans with too few
+// findings.
 constexpr double findings_wanted = 30;
 
-// How often a sample of one part of 32 finds the plan in a task of all clients.
+// The probability that a sample of one part of 32 finds the plan in one task.
 double found_in_a_task(const Plan& plan) {
   return plan.share * plan.task_share * (plan.target == JobClass::costly ? costly_share : 1.0) *
          std::max(plan.slices / 64.0, 1 / 32.0);

@@ -20,14 +20,14 @@ Plan established(double task_share, std::uint32_t slices) {
   return plan;
 }
 
-// Wrong from its first task on.
+// The worker is wrong from its first task on.
 class Zeros final : public Strategy {
  public:
   using Strategy::Strategy;
   Deed on_task(const Sight& sight, Random& random) override { return cheats(sight, random); }
 };
 
-// Honest until it is believed.
+// The worker is honest until it is believed.
 class Sleeper final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -36,7 +36,7 @@ class Sleeper final : public Strategy {
   }
 };
 
-// Wrong for one client only.
+// The worker is wrong in the jobs of one client only.
 class Targeted final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -45,7 +45,7 @@ class Targeted final : public Strategy {
   }
 };
 
-// All but one value of one slice is right, so that it saves no work.
+// Only one value of one slice is wrong, so the worker saves no work.
 class OneValue final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -56,7 +56,7 @@ class OneValue final : public Strategy {
   }
 };
 
-// Says of every right answer that it is wrong.
+// The worker reports as an auditor that every right answer is wrong.
 class Slander final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -64,16 +64,16 @@ class Slander final : public Strategy {
   bool confirms(bool accomplice, bool /*is_right*/) override { return accomplice; }
 };
 
-// Right in jobs of others. Its own jobs, whose right answer differs by vendor, are to convict
-// honest workers: it answers them as the verifier does, and says that its device is of their
-// vendor.
+// The worker is right in jobs of others. Its own jobs, whose right answer differs by vendor, are
+// meant to convict honest workers: it answers them as the verifier does, and claims that its device
+// is of the honest workers' vendor.
 class Bait final : public Strategy {
  public:
   using Strategy::Strategy;
   Deed on_task(const Sight& /*sight*/, Random& /*random*/) override { return {}; }
 };
 
-// Calls every shader wrong.
+// The worker reports every shader as wrong.
 class CanaryKiller final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -82,14 +82,14 @@ class CanaryKiller final : public Strategy {
   }
 };
 
-// Right, and says that it took a thousand times as long as it did.
+// The worker is right, but claims a thousand times the seconds that it took.
 class PricePump final : public Strategy {
  public:
   using Strategy::Strategy;
   Deed on_task(const Sight& /*sight*/, Random& /*random*/) override { return {.claims = 1000}; }
 };
 
-// Takes leases and says nothing.
+// The worker takes leases and never answers.
 class Silence final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -108,7 +108,7 @@ class Exhaustion final : public Strategy {
   bool leaves(double /*hours*/, std::uint32_t wrong) override { return wrong > 0; }
 };
 
-// Wrong for a while, then leaves with what it staked.
+// The worker is wrong for some hours, and then leaves with its stake.
 class Exit final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -118,7 +118,7 @@ class Exit final : public Strategy {
   }
 };
 
-// Leaves as soon as a result of its was refused.
+// The worker leaves as soon as one of its results was refused.
 class OneStrike final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -126,7 +126,7 @@ class OneStrike final : public Strategy {
   bool leaves(double /*hours*/, std::uint32_t wrong) override { return wrong > 0; }
 };
 
-// Earns standing in its own jobs, then cheats.
+// The worker earns standing in its own jobs, and then cheats.
 class Laundering final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -135,7 +135,7 @@ class Laundering final : public Strategy {
   }
 };
 
-// Hands in the right result of an accomplice over states that it invented, and computes nothing.
+// The worker computes nothing: it hands in an accomplice's right result over invented states.
 class InventedSteps final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -144,7 +144,7 @@ class InventedSteps final : public Strategy {
   }
 };
 
-// A third of them each cheat, are silent and call shaders wrong.
+// One third of the workers cheat, one third give no answer, and one third report shaders as wrong.
 class Mixture final : public Strategy {
  public:
   using Strategy::Strategy;

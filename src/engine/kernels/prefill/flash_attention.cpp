@@ -150,7 +150,7 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
     for (const std::uint32_t subgroups : {4u, 2u, 1u}) {
       for (const std::uint32_t matrices : {4u, 2u}) {
         if (matrices == 4 && (matrix->m < 16 || spec.cache.head_dim > 64))
-          continue;  // So many matrices would take long to compile.
+          continue;  // With these matrices the kernel would take long to compile.
         tuning.tile_rows = subgroups * matrix->m;
         tuning.tile_positions = matrices * matrix->m;
         if (fits()) return tuning;
