@@ -95,7 +95,7 @@ function batches() {
   return [...parts.values()].flat();
 }
 
-// --- Whether it has to be run.
+// --- The check whether a batch must run again.
 
 const hashes = new Map();
 function hashOf(file) {

@@ -1,4 +1,5 @@
-// scripts/measure-classes --check: a class with more than 25 methods or 400 lines gives a reason, or stands on the list of those to be split.
+// Tests scripts/measure-classes --check: a class with more than 25 methods or 400 lines must give a
+// reason, or be on the list of classes that will be split.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,5 @@
-// scripts/check-data: tests/data stays small, and the check names the largest files of a folder that is not.
+// Tests scripts/check-data, which limits the size of tests/data: if a folder is too large, the
+// check names the folder's largest files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

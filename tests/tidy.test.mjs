@@ -1,5 +1,5 @@
-// scripts/tidy passes over what has not changed since it was clean, and over nothing else: each thing that a result depends on makes
-// its batch run again.
+// Tests that scripts/tidy skips exactly the batches that have not changed since their last clean
+// run: a change of anything that the result depends on makes the batch run again.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -12,7 +12,7 @@ const script = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../sc
 const half = 'inline double half(int a) { return a / 2.0; }\n';
 const lossy = 'inline double half(int a) { return a / 2; }\n';
 
-// A tree whose sources are these (name to text), each compiled with `flags`.
+// Makes a tree with the given sources (names and texts), each compiled with `flags`.
 function tree(t, sources, flags = '') {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'weft-tidy-')));
   t.after(() => fs.rmSync(root, { recursive: true }));
@@ -37,7 +37,8 @@ function tree(t, sources, flags = '') {
   for (const [name, text] of Object.entries(sources)) write(name, text);
   compile(flags);
   const run = (environment = {}) => {
-    // The clock of a file system is coarser than a run is short: a file must be older than the run that reads it.
+    // A file must be older than the run that reads it, but a run may be shorter than one tick of
+    // the file system's clock.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     const { status, stdout, stderr } = spawnSync(process.execPath, [script], {
       encoding: 'utf8',
@@ -77,7 +78,8 @@ test('a changed header makes its batch run again, until it is clean', (t) => {
 });
 
 test('so do a source, the checks, the flags, and a header that comes in the place of another', (t) => {
-  const { write, compile, run } = cleanTree(t, one, '-DA -Werror --param=ggc-min-heapsize=800000'); // GCC's alone.
+  // Only GCC knows this option.
+  const { write, compile, run } = cleanTree(t, one, '-DA -Werror --param=ggc-min-heapsize=800000');
 
   write('src/part/a.cpp', `${one['src/part/a.cpp']}// More.\n`);
   assert.deepEqual([run().read, run().read], [1, 0], 'a source');

@@ -1,4 +1,5 @@
-// scripts/check-words finds banned words wherever they stand, and its allow-list can neither rot nor hide a second word.
+// Tests that scripts/check-words finds banned words at every place, that it refuses an entry of its
+// allow-list that is no longer needed, and that an entry does not hide a second word.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -9,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 
-// Runs the check over a new repository that tracks these files.
+// Runs the check in a new repository that tracks the given files.
 function check(t, files) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-words-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));

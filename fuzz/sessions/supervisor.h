@@ -11,7 +11,7 @@ namespace weft::sessions {
 
 struct RunOptions {
   double seconds = 10;
-  std::uint64_t seed = 1;  // The first history's, unless the state has one.
+  std::uint64_t seed = 1;  // The seed of the first history, unless the state file has a later one.
   unsigned jobs = 1;
   double history_seconds_max = 240;
   std::filesystem::path state{};  // Empty: no state is stored.

@@ -30,7 +30,7 @@ using Nonce = std::array<std::uint8_t, 16>;
 struct KnownJob {
   std::string id;
   std::string link;
-  std::size_t client = 0;  // clients.size() is the plain client.
+  std::size_t client = 0;  // The coordinator has acknowledged that the job is cancelled.
   Nonce nonce{};
   std::string text;                                    // The manifest as it was sent.
   std::shared_ptr<const manifest::Manifest> manifest;  // Missing if the fuzzer does not read it.

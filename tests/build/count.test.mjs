@@ -1,4 +1,4 @@
-// scripts/count-tests.mjs: what a run of the tests says at its end, and its exit code.
+// Tests scripts/count-tests.mjs: the last line of its output, and its exit code.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

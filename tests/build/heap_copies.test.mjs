@@ -1,4 +1,5 @@
-// What the page hands to a module is copied to the module's heap, or refused where the heap has no room: address 0 is no place.
+// Tests that data from the page are copied to a WebAssembly module's heap, and that a copy is
+// refused if the heap has no room: the address 0, which means "no memory", is never written to.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,7 +12,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 /** A library for Emscripten as it is linked: its `$name` is `name`, beside a heap of one page that grows no more. */
 function linked(file) {
   const heap = new Uint8Array(65_536).fill(7);
-  let top = 1_024;  // Static data lies below.
+  let top = 1_024;  // Static data are at lower addresses.
   const freed = [], surfaced = [];
   const scope = {
     HEAPU8: heap, TextEncoder, Error,

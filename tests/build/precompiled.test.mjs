@@ -1,5 +1,6 @@
-// The compiler cache and the precompiled headers of cmake/precompiled_headers.cmake: a checkout in which a header has other
-// comments gets no precompiled header of another checkout, which the compiler would refuse.
+// Tests the compiler cache together with the precompiled headers of
+// cmake/precompiled_headers.cmake. If a header has other comments in another checkout, that
+// checkout does not get the first one's precompiled header, because the compiler would refuse it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -10,14 +11,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 
-// A project with one header, precompiled, and one source; `comment` stands in the header. `settings` are CMake's.
+// Writes a project with one precompiled header, which contains `comment`, and one source.
+// `settings` are arguments of CMake.
 function checkout(folder, name, comment, ...settings) {
   const write = (file, text) => {
     fs.mkdirSync(path.dirname(path.join(folder, name, file)), { recursive: true });
     fs.writeFileSync(path.join(folder, name, file), text);
   };
   write('src/common/base/result.h', `// ${comment}\n#pragma once\nenum class ErrorCode { ok };\n`);
-  // The name in the source keeps the cache from giving the object of another checkout.
+  // Each checkout's source contains its name, so that the cache does not return the object file of
+  // another checkout.
   write('src/common/base/format.h', '// Nothing.\n');
   write('one.cpp', `#include "common/base/result.h"\nErrorCode one() { return ErrorCode::ok; }  // ${name}\n`);
   write(
@@ -69,7 +72,8 @@ test('an entry of the cache that was written without regard to comments is not f
     `cmake;-E;env;CCACHE_BASEDIR=${path.join(folder, name)};CCACHE_NOHASHDIR=yes;CCACHE_SLOPPINESS=${sloppiness};ccache`;
   const careless = (name, comment) => checkout(folder, name, comment, `-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher(name)}`);
   assert.equal(careless('a', 'Some words.').status, 0);
-  const mixed = careless('b', 'Other words.');  // Its entry in the cache leads to the header of `a`.
+  // The cache's entry for `b` refers to the header of `a`.
+  const mixed = careless('b', 'Other words.');
   assert.match(mixed.text, /multiple definition of .*ErrorCode/);
   fs.rmSync(path.join(folder, 'b'), { recursive: true });
   const built = checkout(folder, 'b', 'Other words.');

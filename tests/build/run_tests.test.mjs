@@ -1,5 +1,5 @@
-// How tests are run (scripts/run-tests.mjs): as many at a time as the processors go round, the longest first, some alone, a failure
-// once more, alone; unit tests and files in one queue.
+// Tests how scripts/run-tests.mjs runs unit tests and files in one queue: as many at once as the
+// processors allow, the longest first, some of them alone, and each failed test once more, alone.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -10,8 +10,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 
-// Runs files with these texts, and unit tests that are these shell commands ($LOG is the log); `log` has a line "+NAME" when a file
-// begins and "-NAME" when it ends. `times`: what the tests took before.
+// Runs files with the given texts, and unit tests that consist of the given shell commands ($LOG is
+// the log). `log` has a line "+NAME" for the start of each file and a line "-NAME" for its end.
+// `times` are the durations of earlier runs.
 function runTests(t, files, { times = {}, units = {}, environment = {} } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-run-tests-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
@@ -26,11 +27,13 @@ say('+${name}'); process.on('exit', () => say('-${name}'));\n`;
     fs.writeFileSync(file, head(name) + text);
     return file;
   });
-  // One argument in double brackets is taken as it is written.
+  // CMake does not change an argument in double brackets.
   fs.writeFileSync(path.join(folder, 'CTestTestfile.cmake'), Object.entries(units).map(([name, shell]) => `add_test(${name} sh -c [[${shell}]])\n`).join(''));
   const kept = path.join(folder, 'times');
   fs.writeFileSync(kept, JSON.stringify(times));
-  const { NODE_TEST_CONTEXT, TEST_TIMES_FIRST, ...rest } = process.env; // Set in a test: node's runner would take the first for its own, and the second says what other tests took.
+  // Both may be set while this test runs. With the first, node would treat the started run as a
+  // part of this one; the second names a file with durations.
+  const { NODE_TEST_CONTEXT, TEST_TIMES_FIRST, ...rest } = process.env;
   const run = spawnSync(process.execPath, [path.join(root, 'scripts/run-tests.mjs'), folder, ...Object.keys(units).map((name) => `unit:${name}`), ...paths], {
     encoding: 'utf8',
     env: { ...rest, LOG: log, TEST_UNITS: folder, TEST_TIMES: kept, TEST_PROCESSORS: '2', ...environment },
@@ -48,7 +51,7 @@ const most = (lines) => {
 };
 
 test('three files that have not run before share two processors', (t) => {
-  const waits = waitsFor('a', 'b', 'c'); // None ends unless all three run.
+  const waits = waitsFor('a', 'b', 'c'); // None of the three ends unless all three run at once.
   const { code, text } = runTests(t, { a: waits, b: waits, c: waits });
   assert.equal(code, 0, text);
 });

@@ -1,5 +1,6 @@
-// A stale build is never used: everything that the compilers and the page's bundler read lies below a path that
-// scripts/parts.sh lists for its part, so ./weft builds the part again when it changes.
+// Tests that ./weft never uses a stale build: every file that the compilers and the page's bundler
+// read is below a path that scripts/parts.sh lists for its part, so that ./weft builds the part
+// again if the file changes.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -14,7 +15,8 @@ function listed(part) {
   return text.trim().split('\n');
 }
 
-// Files of the repository that a build folder's targets were made from, by ninja's graph and by the compilers' own lists.
+// Returns the repository's files from which the targets of a build folder were made, according to
+// ninja's graph and the compilers' lists of dependencies.
 function compiled(preset, targets) {
   const folder = path.join(root, 'build', preset);
   const run = (...args) => execFileSync('ninja', ['-C', folder, ...args], { encoding: 'utf8', maxBuffer: 1 << 28 });
@@ -58,7 +60,8 @@ test('every source of the WebAssembly is watched', () => {
   assert.deepEqual(unlisted(files, listed('web')), []);
 });
 
-// What the on-chain program includes, by the compiler's own list; the scripts that build it lie in the same folder.
+// The compiler lists the files that the on-chain program includes. The scripts that build the
+// program are in the same folder.
 test('every source of the on-chain program is watched', () => {
   const folder = path.join(root, 'chain/program');
   const list = execFileSync('clang++-21', ['-target', 'bpf', '-std=c++23', '-M', 'program.cpp'], { cwd: folder, encoding: 'utf8' });
@@ -67,7 +70,7 @@ test('every source of the on-chain program is watched', () => {
   assert.deepEqual(unlisted(files, listed('chain')), []);
 });
 
-// What the page imports, followed from its entry; a folder's own tests are no part of the page.
+// Follows the page's imports from its entry point. A folder's tests do not belong to the page.
 test('every source of the page is watched', () => {
   const open = ['web/index.html', 'web/vite.config.ts', 'web/package.json', 'web/tsconfig.json'].map((file) => path.join(root, file));
   for (const folder of ['web/src', 'web/packages/llm', 'web/scripts', 'web/public'])

@@ -96,8 +96,8 @@ test('a budget ends, also over a restart of the coordinator', { timeout: 180_000
   assert.equal(over.headers.get('x-should-retry'), 'false');
   assert.ok(over.headers.get('retry-after'));
 
-  // Stopped, not killed: a killed one may lose the last milliseconds, because an answer is booked
-  // after its last token was sent.
+  // The coordinator is stopped, not killed. A killed one may lose the last milliseconds of its
+  // records, and an answer is recorded only after its last token was sent.
   await program.stop();
   const again = await serve(t, { data, listen: new URL(url).host });
   assert.equal((await failure(client(again.url, secret).completions.create(ask))).code, 'insufficient_quota');

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-// Runs a WebAssembly program in a dedicated Worker of headless Chromium (WebGPU on SwiftShader), prints its lines and
-// ends with its exit code.
+// Runs a WebAssembly program in a dedicated Worker of headless Chromium (WebGPU on SwiftShader),
+// prints the program's output, and ends with its exit code.
 //
 //   node tests/web/run.mjs build/web/bin/gpu_conformance.mjs [ARGUMENT...]
 //
-// WEFT_CHROMIUM names the browser (else chromium, google-chrome, chrome on the path), WEFT_TIMEOUT_S bounds the run (120),
-// WEFT_WEB_ROOT is the served folder (the program's own). Exit codes: the program's; 2 for a wrong call, 3 where Chromium
-// or playwright-core is missing, 4 when the program crashes, 5 when the time is up.
+// Variables: WEFT_CHROMIUM names the browser (otherwise the first of chromium, google-chrome and
+// chrome that is on the path), WEFT_TIMEOUT_S is the time limit in seconds (120), and WEFT_WEB_ROOT
+// is the folder that is served (the program's own). Exit codes: that of the program; 2 if the
+// arguments are wrong, 3 if Chromium or playwright-core is missing, 4 if the program crashes, 5 if
+// the time limit is reached.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -44,7 +46,7 @@ export function findChromium() {
   return null;
 }
 
-// What makes WebGPU work without a GPU, and keeps the browser off the network.
+// With these options WebGPU works without a GPU, and the browser does not use the network.
 export const chromiumFlags = [
   '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),

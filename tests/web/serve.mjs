@@ -1,11 +1,12 @@
-// A server of one folder on loopback, cross-origin isolated (that buys exact clocks and shared memory), for browser tests.
+// A server of one folder on loopback for browser tests. Its pages are cross-origin isolated,
+// because only such pages get exact clocks and shared memory.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 
 const types = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.json': 'application/json' };
 
-// extra: paths that are served from elsewhere. Resolves to { url, close }.
+// `extra` gives paths that are served from other places. Resolves to { url, close }.
 export function serve(root, extra = {}) {
   const server = http.createServer((request, response) => {
     const { pathname } = new URL(request.url, 'http://localhost');

@@ -1,4 +1,4 @@
-// Hosts one WebAssembly program: its lines and its end become messages.
+// Runs one WebAssembly program in a Worker, and sends its lines of output and its end as messages.
 self.onmessage = async ({ data: { url, args } }) => {
   try {
     const { default: create } = await import(url);

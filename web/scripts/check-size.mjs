@@ -1,5 +1,6 @@
-// The first page, as a browser fetches it before any click, its small Worker included: under 150 KB compressed. The engine
-// comes after the click.
+// Checks that all files that a browser fetches for the first page before any click, including the
+// page's small Worker, have less than 150 KB when they are compressed. The engine is fetched only
+// after the click.
 import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
@@ -24,7 +25,8 @@ function firstPage() {
 let sum = 0;
 for (const name of firstPage()) {
   const bytes = fs.readFileSync(path.join(dist, name));
-  const sent = name.endsWith('.woff2') ? bytes.length : zlib.gzipSync(bytes, { level: 6 }).length;  // As the coordinator sends it.
+  // The coordinator sends fonts unchanged and other files compressed.
+  const sent = name.endsWith('.woff2') ? bytes.length : zlib.gzipSync(bytes, { level: 6 }).length;
   sum += sent;
   console.log(`${String(sent).padStart(8)}  ${name}`);
 }

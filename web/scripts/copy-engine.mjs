@@ -1,5 +1,6 @@
-// The engine is built by CMake's preset `web`, the page by Vite; the coordinator serves both from web/dist. Without a built
-// engine the page still works as far as it can, and says what is missing.
+// Copies the engine into web/dist, from which the coordinator serves it together with the page.
+// CMake's preset `web` builds the engine, Vite the page. Without a built engine the page works
+// except for the parts that need the engine, and says what is missing.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,6 @@
-// Writes src/wire/*.ts from the JSON schemas that the C++ side keeps in src/common/protocol/testdata (tests there hold them
-// to the code). `--check` writes nothing and fails when a file is not what it would write.
+// Writes src/wire/*.ts from the JSON schemas in src/common/protocol/testdata, which tests of the
+// C++ code compare with the code. With `--check` it writes nothing and fails if one of the files is
+// out of date.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

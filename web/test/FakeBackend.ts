@@ -1,4 +1,5 @@
-// Stands where a model stands: says what a test tells it to, a piece at a time, and remembers what it was asked.
+// Replaces a model in tests of the chat: it writes the text that a test gives it, piece by piece,
+// and records the questions that it got.
 import type { AnswerEnd, AnswerOptions, ChatBackend, ChatMessage, Thought } from '../src/features/chat/backend';
 
 export const whole: AnswerEnd = { stop: 'eos', tokens: 5, firstMs: 120, restMs: 100 };

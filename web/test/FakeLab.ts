@@ -1,4 +1,5 @@
-// Stands where the playground's Worker stands: answers each call as a test says, and remembers what was asked.
+// Replaces the playground's Worker in tests: it answers each call with the answer that a test sets,
+// and records the calls.
 import type { LabPort } from '../src/engine/lab';
 import type { FromLab, LabCalls, LabMethod, ToLab } from '../src/engine/labMessages';
 
@@ -23,7 +24,7 @@ export class FakeLab implements LabPort {
   postMessage(message: ToLab): void {
     this.asked.push(message);
     const answer = this.#answers[message.method] as ((argument: unknown) => LabCalls[LabMethod]['answer']) | undefined;
-    // Without an answer the call waits, as a long run does.
+    // A call for which the test sets no answer waits, as it would for a long run.
     if (answer === undefined) return;
     void (async () => answer(message.argument))().then(
       (value) => this.say({ call: message.call, answer: value }),

@@ -1,4 +1,5 @@
-// A tab that a test hides, a battery that it plugs in, and a storage of its own.
+// Replaces the browser's tab, battery and storage in tests: a test can hide the tab and plug in the
+// battery.
 import type { Battery, Place } from '../src/engine/throttle';
 
 export class FakeBattery extends EventTarget implements Battery {

@@ -1,4 +1,5 @@
-// Stands where the engine's Worker stands: records what the page says to it, and says what a test tells it to.
+// Replaces the engine's Worker in tests: it records the messages of the page, and sends the
+// messages that a test gives it.
 import type { Port } from '../src/engine/engine';
 import type { FromWorker, ToWorker } from '../src/engine/messages';
 

@@ -1,4 +1,5 @@
-// Whole documents of the HTTP interface, so that a test names only what it is about.
+// Complete documents of the HTTP interface, from which a test changes only the fields that it is
+// about.
 import type { Job, Worker } from '../src/features/network/api';
 import type { GpuCounters } from '../src/engine/gpuCounters';
 

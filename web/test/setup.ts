@@ -2,5 +2,6 @@ import { cleanup, configure } from '@testing-library/react';
 import { afterEach } from 'vitest';
 
 afterEach(cleanup);
-// A machine that builds at the same time is slow; nothing here is timed.
+// The time-out is long, because the machine may be slow while it also builds. No test here measures
+// times.
 configure({ asyncUtilTimeout: 20_000 });

@@ -1,4 +1,4 @@
-// Messages of /v1/watch, so that a test names only what it is about.
+// Complete messages of /v1/watch, from which a test changes only the fields that it is about.
 import type { WatchedJob } from '../src/features/dashboard/tasks';
 import type { Delta, Snapshot } from '../src/wire/watch';
 
