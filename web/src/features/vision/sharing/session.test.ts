@@ -203,7 +203,7 @@ test.each([
   const { helper: one } = await joined();
   for (const record of records) await camera.send(record);
   await ended(one);
-  expect(one.state().why).toMatch(/does not belong/);
+  expect(one.state().why).toMatch(/not allowed here/);
 });
 
 test('a helper has one frame in work and one that waits; a third ends the line', async () => {
