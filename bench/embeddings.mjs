@@ -1,7 +1,9 @@
-// Vectors of 32 texts of 128 tokens: `weft bench embed` and llama.cpp's llama-server on one device, by turns.
+// Measures how fast `weft bench embed` and llama.cpp's llama-server compute the vectors of 32 texts
+// of 128 tokens on the same device. The two programs run alternately.
 //   node bench/embeddings.mjs MODEL.gguf [--rounds 3] [--texts 32] [--tokens 128] [--cpu] [--json]
-// On a machine without a GPU both are to use lavapipe: llama.cpp leaves processors out unless GGML_VK_VISIBLE_DEVICES=0 says otherwise,
-// which this does. With --cpu each uses its processor's code instead.
+// On a machine without a GPU both use lavapipe. llama.cpp ignores Vulkan devices that are
+// processors, so this script sets GGML_VK_VISIBLE_DEVICES=0 for it. With --cpu each program uses
+// its own code for processors instead.
 import { execFile, spawn } from 'node:child_process';
 import http from 'node:http';
 import net from 'node:net';
@@ -51,7 +53,8 @@ try {
     if (tries > 600 || server.exitCode !== null) throw new Error(`llama-server did not start:\n${log.slice(-2000)}`);
     await new Promise((resolve) => { setTimeout(resolve, 100); });
   }
-  // An equal number of tokens for both; the server adds no special tokens to lists of tokens.
+  // Both programs get the same number of tokens. The server adds no special tokens to a text that
+  // is sent as a list of tokens.
   let seed = 1;
   const next = () => { seed = (seed * 48271) % 2147483647; return seed; };
   const words = 100;
@@ -64,7 +67,7 @@ try {
     if (data.length !== texts) throw new Error(`${data.length} vectors of ${texts} texts`);
     return rows / (performance.now() - begun) * 1000;
   };
-  await they();  // Pipelines are compiled.
+  await they();  // The first request compiles the server's pipelines, so it is not measured.
   for (let round = 0; round < rounds; round += 1) {
     const { stdout } = await promisify(execFile)(weft, ['bench', 'embed', '--model', model, '--texts', String(texts), '--tokens', String(tokens), '--rounds', '1',
       '--device', options.cpu ? 'cpu' : 'gpu', '--json']);

@@ -1,6 +1,7 @@
-// 10 KB from tab to tab and back: over the lines of a chain (web/src/engine/peers.ts on the page, src/apps/worker/web/serving_web.js in the
-// engine's Worker, to which the channel is handed), and over a data channel with nothing around it. Two contexts of headless Chromium on this machine,
-// the two by turns.
+// Measures the time that 10 KB take from one tab to another and back, in two ways that alternate:
+// over the lines of a chain (web/src/engine/peers.ts on the page, and
+// src/apps/worker/web/serving_web.js in the engine's Worker, which gets the channel), and over a
+// plain data channel. The tabs are two contexts of headless Chromium on this machine.
 //   node bench/hops.mjs [--rounds 5] [--hops 1000] [--json]
 import fs from 'node:fs';
 import http from 'node:http';
@@ -16,15 +17,15 @@ const bytes = 10 * 1024;
 const { transformWithOxc } = await import(createRequire(path.join(root, 'web/package.json')).resolve('vite'));
 const peers = path.join(root, 'web/src/engine/peers.ts');
 
-// Replaces the WebAssembly around serving_web.js: memory, and a copy into it as weftInto() makes
-// one.
+// Replaces the WebAssembly that serving_web.js uses: it has memory, and copies bytes into it as
+// weftInto() does.
 const worker = `
 let library;
 const addToLibrary = (functions) => { library = functions; };
 const HEAPU8 = new Uint8Array(1 << 18), Module = {}, UTF8ToString = () => '[]', weftUtf8 = (text) => new TextEncoder().encode(text);
 ${fs.readFileSync(path.join(root, 'src/apps/worker/web/serving_web.js'), 'utf8')}
 const weftLines = library.$weftLines;
-weftLines.epochs.set(1, 1);  // As weft_lines_open() notes it.
+weftLines.epochs.set(1, 1);  // weft_lines_open() records the epoch in the same way.
 let measuring = null, open = false;
 const send = (member) => library.weft_lines_send(1, member, 0, ${bytes});
 function weftLineNews(kind, chain, epoch, member, data) {
@@ -61,7 +62,7 @@ window.begin = async (self) => {
 };
 window.measureLine = (hops) => new Promise((resolve) => { told = resolve; worker.postMessage({ hops, member: 1 - index }); });
 
-// And the bare channel.
+// The plain data channel.
 let connection, channel, rawOpened, early = [];
 window.rawOpen = new Promise((resolve) => { rawOpened = resolve; });
 const use = (one) => {

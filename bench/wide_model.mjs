@@ -1,6 +1,8 @@
-// A model as wide as is wanted with the tokenizer of a small one and random weights, to measure speed with:
+// Makes a model of any width for measurements of speed. It has random weights, and the tokenizer of
+// a given small model:
 //   node bench/wide_model.mjs tests/data/tiny/tiny-llama-chat-q8_0.gguf /tmp/wide.gguf [layers 12] [embedding 1024]
-// Reads a GGUF v3 file of the llama architecture, keeps its metadata but for the shape, and writes Q8_0 tensors (norms in F32).
+// It reads a GGUF v3 file of the llama architecture, keeps the metadata except the shape, and
+// writes the tensors as Q8_0 and the norms as F32.
 import fs from 'node:fs';
 
 const [from, to, layers = 12, embedding = 1024] = process.argv.slice(2).map((value, i) => (i < 2 ? value : Number(value)));

@@ -21,7 +21,7 @@ const head = () => [['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['unused'
 export const accounts = {
   config: {
     kind: 1, seeds: '"config", mint',
-    purpose: 'One network: its keys, parameters, totals and the ring of epochs. The mint and all vaults belong to its address.',
+    purpose: 'One network: its keys, parameters, totals and the ring of epochs. Its address is the authority of the mint and the owner of all vaults.',
     fields: [
       ['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['guardian_count', 'u8'], ['guardian_quorum', 'u8'], ['frozen', 'u8'], ['pending', 'u8'], ['unused', 'u8'],
       ['mint', 'key'], ['vault', 'key'], ['stake_vault', 'key'], ['treasury', 'key'], ['poster', 'key'], ['coordinator', 'key'], ['genesis', 'key'],
@@ -41,12 +41,12 @@ export const accounts = {
     ],
   },
   escrow: {
-    kind: 2, seeds: '"escrow", config, owner', purpose: "A client's deposit, what its signed vouchers have charged, and a withdrawal that waits.",
+    kind: 2, seeds: '"escrow", config, owner', purpose: "A client's deposit, the amount that its signed vouchers have charged, and a requested withdrawal.",
     fields: [['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['unused', 'u8', 5], ['config', 'key'], ['owner', 'key'],
       ['deposited', 'u64'], ['withdrawn', 'u64'], ['charged', 'u64'], ['requested', 'u64'], ['requested_at', 'u64']],
   },
   stake: {
-    kind: 3, seeds: '"stake", config, owner', purpose: "An owner's stake, what of it is unbonding, and its rewards.",
+    kind: 3, seeds: '"stake", config, owner', purpose: "An owner's stake, the part of it that is unbonding, and its rewards.",
     fields: [['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['unused', 'u8', 5], ['config', 'key'], ['owner', 'key'],
       ['amount', 'u64'], ['unbonding', 'u64'], ['unbond_at', 'u64'], ['staked_at', 'u64'], ['locked_until', 'u64'], ['rewards_mark', 'u64'], ['rewards', 'u64']],
   },
@@ -62,7 +62,7 @@ Object.assign(accounts, {
     fields: [...head(), ['device', 'key'], ['payer', 'key'], ['digest', 'key'], ['root', 'key'], ['recorded_at', 'u64']],
   },
   shown: {
-    kind: 6, seeds: '"leaf", config, root, u64 position, payer', purpose: 'A leaf that was shown to lie in a tree; filled: 0 for a place without an owner. Each payer has its own, so that no other account can close it before it is used.',
+    kind: 6, seeds: '"leaf", config, root, u64 position, payer', purpose: 'A leaf that was shown to be in a tree. `filled` is 0 for a place without an owner. Each payer has its own account of a leaf, so that no other account can close it before it is used.',
     fields: [['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['filled', 'u8'], ['unused', 'u8', 4], ['config', 'key'], ['payer', 'key'], ['root', 'key'], ['owner', 'key'], ['position', 'u64'], ['index', 'u64'], ['amount', 'u64'], ['units', 'u64']],
   },
   demand: {
@@ -70,19 +70,19 @@ Object.assign(accounts, {
     fields: [...head(), ['owner', 'key'], ['payer', 'key'], ['post', 'u64'], ['made_at', 'u64']],
   },
   proposal: {
-    kind: 8, seeds: '"proposal", config, u64 number', purpose: 'action: 0 parameter := value, 1 pay value of the treasury to the token account target, 2 poster := target, 3 guardian number value := target, 4 coordinator := target.',
+    kind: 8, seeds: '"proposal", config, u64 number', purpose: 'A proposal on which stakers vote. action: 0 sets the parameter to `value`; 1 pays `value` from the treasury to the token account `target`; 2 makes `target` the poster; 3 makes `target` the guardian with the number `value`; 4 makes `target` the coordinator.',
     fields: [['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['action', 'u8'], ['parameter', 'u8'], ['executed', 'u8'], ['unused', 'u8', 2], ['config', 'key'], ['target', 'key'], ['value', 'u64'], ['number', 'u64'],
       ['created_at', 'u64'], ['ends_at', 'u64'], ['ready_at', 'u64'], ['total', 'u64'], ['yes', 'u64'], ['no', 'u64'], ['reward', 'u64']],
   },
   vote: {
-    kind: 9, seeds: '"vote", proposal, stake', purpose: 'That a stake has voted on a proposal.',
+    kind: 9, seeds: '"vote", proposal, stake', purpose: 'The record that a stake has voted on a proposal.',
     fields: [['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['yes', 'u8'], ['unused', 'u8', 4], ['config', 'key'], ['proposal', 'key'], ['stake', 'key'], ['weight', 'u64']],
   },
 });
 
 export const records = {
   epoch: {
-    purpose: 'One epoch of the ring, at place epoch modulo 16. state: 0 none, 1 pending (in its challenge window), 2 final, 3 void.',
+    purpose: 'One epoch of the ring, at the place epoch modulo 16. state: 0 no root, 1 pending (in its challenge window), 2 final, 3 void.',
     fields: [['epoch', 'u64'], ['posted_at', 'u64'], ['root', 'key'], ['amount', 'u64'], ['units', 'u64'], ['emission', 'u64'], ['spends', 'u64'], ['bond', 'u64'],
       ['state', 'u8'], ['depth', 'u8'], ['demands', 'u16'], ['unused', 'u32'], ['bond_account', 'key'], ['amount_before', 'u64'], ['units_before', 'u64'], ['epoch_before', 'u64'], ['post', 'u64']],
   },
@@ -98,7 +98,7 @@ export const parameters = [
 
 export const instructions = {
   init: {
-    tag: 0, purpose: 'Makes the config of a fresh mint. The mint signs, so no other account can take its place, and its only authority is the config. Of the initial allocation the founders\' account is given `founders_amount`, the treasury the rest.',
+    tag: 0, purpose: 'Makes the config of a fresh mint. The mint signs, so no other account can take its place, and its only authority is the config. The founders\' account gets `founders_amount` of the initial allocation, and the treasury gets the rest.',
     accounts: [['payer', 'sw'], ['mint', 's', 'any', { writable: true }], ['config', 'w', 'new'], ['vault', '', 'any'], ['stake_vault', '', 'any'], ['treasury', 'w', 'any'], ['founders', 'w', 'any'],
       ['token_program', '', 'token_program'], ['system_program', '', 'system_program']],
     data: [['tag', 'u8'], ['guardian_count', 'u8'], ['guardian_quorum', 'u8'], ['unused', 'u8', 5], ['poster', 'key'], ['coordinator', 'key'], ['genesis', 'key'],
@@ -127,19 +127,19 @@ export const instructions = {
     checks: { forward: 'a voucher charged twice', funds: 'a charge above the deposit' },
   },
   withdraw: {
-    tag: 3, purpose: 'Pays unspent deposit back at once; owner and coordinator both sign.',
+    tag: 3, purpose: 'Pays an unspent deposit back at once. The owner and the coordinator both sign.',
     accounts: [['owner', 's'], ['coordinator', 's', 'coordinator'], ['config', 'w', 'config'], ['escrow', 'w', 'escrow'], ['vault', 'w', 'vault'], ['to', 'w', 'token'], ['token_program', '', 'token_program']],
     data: [['tag', 'u8'], ['amount', 'u64']],
     checks: { owner: "a withdrawal of another's deposit", funds: 'a withdrawal of what is spent', destination: 'a withdrawal that goes in a circle, counted as paid' },
   },
   request_withdrawal: {
-    tag: 4, purpose: 'Starts the clock of a withdrawal without the coordinator. A voucher charged meanwhile goes first.',
+    tag: 4, purpose: 'Starts the time-out of a withdrawal without the coordinator. Vouchers that are charged before its end are paid first.',
     accounts: [['owner', 's'], ['config', '', 'config'], ['escrow', 'w', 'escrow']],
     data: [['tag', 'u8'], ['amount', 'u64']],
     checks: { owner: "a request for another's deposit", amount: 'a request for nothing' },
   },
   finish_withdrawal: {
-    tag: 5, purpose: 'Pays a requested withdrawal after its time-out, as far as it is not spent.',
+    tag: 5, purpose: 'Pays a requested withdrawal after its time-out, except the part that was spent meanwhile.',
     accounts: [['owner', 's'], ['config', 'w', 'config'], ['escrow', 'w', 'escrow'], ['vault', 'w', 'vault'], ['to', 'w', 'token'], ['token_program', '', 'token_program']],
     data: [['tag', 'u8']],
     checks: { owner: "a withdrawal of another's deposit", requested: 'a withdrawal without a request', timeout: 'a client that leaves before its vouchers can be charged', destination: 'a withdrawal that goes in a circle, counted as paid' },
@@ -151,13 +151,13 @@ export const instructions = {
     checks: { amount: 'a stake of nothing', stake_address: 'a stake at an address of the caller\'s choice', stake_config: "another network's stake", stake_owner: "another's stake", stake_kind: 'another account of the program in place of a stake' },
   },
   unstake: {
-    tag: 7, purpose: 'Begins to unbond; the amount stays slashable until it is withdrawn.',
+    tag: 7, purpose: 'Begins to unbond an amount of a stake. The amount can be slashed until it is withdrawn.',
     accounts: [['owner', 's'], ['config', 'w', 'config'], ['stake', 'w', 'stake']],
     data: [['tag', 'u8'], ['amount', 'u64']],
     checks: { owner: "another's stake is unbonded", amount: 'more than the stake, or nothing', locked: 'a stake that votes and leaves' },
   },
   withdraw_stake: {
-    tag: 8, purpose: 'Pays out what has unbonded.',
+    tag: 8, purpose: 'Pays out the amount that has unbonded.',
     accounts: [['owner', 's'], ['config', '', 'config'], ['stake', 'w', 'stake'], ['stake_vault', 'w', 'stake_vault'], ['to', 'w', 'token'], ['token_program', '', 'token_program']],
     data: [['tag', 'u8']],
     checks: { owner: "another's stake is withdrawn", some: 'a withdrawal of nothing', time: 'a stake that leaves before evidence can reach it' },
@@ -169,7 +169,7 @@ export const instructions = {
     checks: { owner: "another's rewards are taken", some: 'a payment of nothing' },
   },
   post: {
-    tag: 10, purpose: "Posts an epoch's root with a bond. Of what the total grows by, `emission` is new tokens and the rest is what vouchers have charged. One root at a time is in its challenge window.",
+    tag: 10, purpose: "Posts an epoch's root with a bond. `emission` is the part of the growth of the total that is paid in new tokens; vouchers have charged the rest. Only one root at a time is in its challenge window.",
     accounts: [['poster', 's', 'poster'], ['config', 'w', 'config'], ['bond_from', 'w', 'token'], ['vault', '', 'vault'], ['stake_vault', 'w', 'stake_vault'], ['token_program', '', 'token_program']],
     data: [['tag', 'u8'], ['epoch', 'u64'], ['root', 'key'], ['amount', 'u64'], ['units', 'u64'], ['emission', 'u64'], ['depth', 'u8']],
     checks: { frozen: 'a post while guardians look', pending: 'a second root while the first can be challenged', order: 'an epoch twice, or one that was missed', range: 'an epoch number that overflows the clock', due: 'an epoch before its time',
@@ -184,13 +184,13 @@ export const instructions = {
       bond_to: 'the bond sent elsewhere' },
   },
   open_page: {
-    tag: 12, purpose: 'Makes a page of claimed amounts, 1,280 owners.',
+    tag: 12, purpose: 'Makes a page of claimed amounts for 1,280 owners.',
     accounts: [['payer', 'sw'], ['config', '', 'config'], ['page', 'w', 'new'], ['system_program', '', 'system_program']],
     data: [['tag', 'u8'], ['page', 'u32']],
     checks: { range: 'a page of no owner', exists: 'a page emptied, so that all is claimed again', address: 'a second page for the same owners' },
   },
   claim: {
-    tag: 13, purpose: "Pays an owner's cumulative amount, less what it has claimed, for any caller, against a final root. place: slot (4 bits), index (21), position (21), from the lowest bit. Siblings of 40 bytes follow: hash, amount.",
+    tag: 13, purpose: "Pays an owner the difference between its cumulative amount in a final root and the amount that it has claimed before. Any account may call it. `place` has the slot (4 bits), the index (21) and the position (21), from the lowest bit. Siblings of 40 bytes follow: hash, amount.",
     accounts: [['config', 'w', 'config'], ['page', 'w', 'any'], ['vault', 'w', 'vault'], ['to', 'w', 'token'], ['mint', 'w', 'mint'], ['token_program', '', 'token_program']],
     data: [['tag', 'u8'], ['page_bump', 'u8'], ['place', 'u48'], ['amount', 'u64'], ['units', 'u64']], tail: 40,
     checks: { final: 'a claim against a root that can still be challenged, or is void', depth: 'a node shown as a leaf', page_owner: "a page of the claimer's making", page_address: "another page, in which nothing is claimed", path: 'an amount that the root does not hold',
@@ -205,22 +205,22 @@ const signedBefore = [['instructions', '', 'instructions']], tokens = [['token_p
 const address = (what, why) => ({ exists: `${what} made twice`, address: why ?? `${what} at an address of the caller's choice` });
 Object.assign(instructions, {
   freeze: {
-    tag: 14, purpose: 'A guardian stops posts and the challenge window, until a quorum decides. Final claims and withdrawals go on.',
+    tag: 14, purpose: 'A guardian stops posts and the challenge window, until a quorum decides. Claims against final roots and withdrawals continue.',
     accounts: [['guardian', 's', 'guardian'], ['config', 'w', 'config']], data: [['tag', 'u8']],
     checks: { once: 'a freeze that restarts its own clock' },
   },
   decide: {
-    tag: 15, purpose: 'A quorum of guardians, whose accounts follow the named ones, voids the pending root, thaws, and names another posting key (32 zeros: the same).',
+    tag: 15, purpose: 'A quorum of guardians, whose accounts follow the named ones, voids the pending root, ends the freeze, and names another posting key (32 zeros: the key stays).',
     accounts: [['config', 'w', 'config'], ['mint', 'w', 'mint'], ['stake_vault', 'w', 'stake_vault'], ...tokens], data: [['tag', 'u8'], ['voids', 'u8'], ['thaws', 'u8'], ['poster', 'key']],
     checks: { quorum: 'one guardian that decides alone', action: 'a flag of another meaning', pending: 'a final root voided', frozen: 'a window that is longer than it was' },
   },
   add_device: {
-    tag: 16, purpose: 'An owner names a device, whose receipts its stake answers for.',
+    tag: 16, purpose: 'An owner names a device. The stake of the owner covers the receipts of the device.',
     accounts: [['owner', 'sw'], ['config', '', 'config'], ['device', 'w', 'new'], ['system_program', '', 'system_program']], data: [['tag', 'u8'], ['device', 'key']],
     checks: address('a device'),
   },
   end_device: {
-    tag: 17, purpose: 'An owner ends a device; its stake answers for it for the evidence window.',
+    tag: 17, purpose: 'An owner ends a device. The stake of the owner covers the device until the evidence window is over.',
     accounts: [['owner', 's'], ['config', '', 'config'], ['device', 'w', 'device']], data: [['tag', 'u8']],
     checks: { owner: "another's device is ended", once: 'an end that moves away' },
   },
@@ -231,65 +231,65 @@ Object.assign(instructions, {
     checks: address('a receipt'),
   },
   close_receipt: {
-    tag: 19, purpose: 'Gives the lamports of a receipt back after the evidence window.',
+    tag: 19, purpose: 'Returns the lamports of a receipt after the evidence window.',
     accounts: [['payer', 'sw'], ['config', '', 'config'], ['receipt', 'w', 'receipt']], data: [['tag', 'u8']],
     checks: { payer: "another's lamports", time: 'evidence that is gone too soon' },
   },
   slash: {
-    tag: 20, purpose: "Takes an owner's whole stake, unbonding or not, whose device signed two results for one (task, attempt). Both signatures stand in one Ed25519 instruction before this one. Siblings of 32 bytes follow: a's, then b's.",
+    tag: 20, purpose: "Takes the whole stake of an owner whose device signed two results for one attempt of a task, also the part that is unbonding. Both signatures are in one Ed25519 instruction before this one. Siblings of 32 bytes follow: a's, then b's.",
     accounts: [['config', 'w', 'config'], ['device', '', 'device'], ['stake', 'w', 'stake'], ...forfeit, ...signedBefore, ...tokens],
     data: [['tag', 'u8'], ['levels_a', 'u8'], ['levels_b', 'u8'], ['sides_a', 'u8'], ['sides_b', 'u8'], ['job', 'u64', 2], ['index', 'u32'], ['attempt', 'u32'], ['result_a', 'key'], ['result_b', 'key'],
       ['session_a', 'key'], ['worker_a', 'key'], ['session_b', 'key'], ['worker_b', 'key']], tail: 32,
     checks: { stake_owner: "another owner's stake is slashed", ended: 'a device ended long ago', differ: 'one result twice', levels: 'siblings read from behind the data', some: 'a stake that is slashed twice' },
   },
   show_leaf: {
-    tag: 21, purpose: "Writes down a leaf that lies in the tree of an epoch of the ring, for evidence and answers. Siblings of 40 bytes follow: hash, amount.",
+    tag: 21, purpose: "Records a leaf of the tree of an epoch in the ring, for evidence and answers. Siblings of 40 bytes follow: hash, amount.",
     accounts: [['payer', 'sw'], ['config', '', 'config'], ['leaf', 'w', 'new'], ['system_program', '', 'system_program']],
     data: [['tag', 'u8'], ['slot', 'u8'], ['filled', 'u8'], ['position', 'u64'], ['owner', 'key'], ['index', 'u64'], ['amount', 'u64'], ['units', 'u64']], tail: 40,
     checks: { state: 'a leaf of no tree', depth: 'a node shown as a leaf', index: 'an index whose upper half is in no leaf', path: 'a leaf that the root does not hold', ...address('a leaf') },
   },
   close_leaf: {
-    tag: 22, purpose: 'Gives the lamports of a shown leaf back.',
+    tag: 22, purpose: 'Returns the lamports of a shown leaf.',
     accounts: [['payer', 'sw'], ['config', '', 'config'], ['leaf', 'w', 'shown']], data: [['tag', 'u8']],
     checks: { payer: "another's lamports" },
   },
   prove_less: {
-    tag: 23, purpose: 'Voids the pending root, which gives an owner less than the coordinator signed for its epoch or one before it (in the Ed25519 instruction before this one).',
+    tag: 23, purpose: 'Voids the pending root because it gives an owner less than the coordinator signed for its epoch or an earlier one (in the Ed25519 instruction before this one).',
     accounts: [['config', 'w', 'config'], ['leaf', '', 'shown'], ...forfeit, ...signedBefore, ...tokens], data: [['tag', 'u8'], ['slot', 'u8'], ['epoch', 'u64'], ['amount', 'u64'], ['units', 'u64']],
     checks: { pending: 'a final root voided', root: 'a leaf of another root', filled: 'an owner of 32 zeros', less: 'a root voided that gives what was promised', epoch: 'a promise for a later epoch' },
   },
   prove_missing: {
-    tag: 24, purpose: 'Voids the pending root, which leaves out an owner to whom the coordinator signed an amount: two neighbours, or the leaf at an end twice, between which the owner would lie.',
+    tag: 24, purpose: 'Voids the pending root because it omits an owner for whom the coordinator signed an amount. The evidence is two neighbours between which the owner would be, or the leaf at an end, given twice.',
     accounts: [['config', 'w', 'config'], ['left', '', 'shown'], ['right', '', 'shown'], ...forfeit, ...signedBefore, ...tokens], data: [['tag', 'u8'], ['slot', 'u8'], ['owner', 'key'], ['epoch', 'u64'], ['amount', 'u64'], ['units', 'u64']],
     checks: { pending: 'a final root voided', left_root: 'a left neighbour of another root', right_root: 'a right neighbour of another root', some: 'a promise of nothing', missing: 'an owner that is there', epoch: 'a promise for a later epoch' },
   },
   prove_order: {
-    tag: 25, purpose: 'Voids the pending root, in which two leaves are out of order, have one owner or one index, or an empty place stands before a filled one.',
+    tag: 25, purpose: 'Voids the pending root because two of its leaves are out of order or have the same owner or index, or because an empty place is before a filled one.',
     accounts: [['config', 'w', 'config'], ['left', '', 'shown'], ['right', '', 'shown'], ...forfeit, ...tokens], data: [['tag', 'u8'], ['slot', 'u8']],
     checks: { pending: 'a final root voided', left_root: 'a left leaf of another root', right_root: 'a right leaf of another root', positions: 'the same two leaves the other way round', wrong: 'a root voided that is in order' },
   },
   prove_sum: {
-    tag: 26, purpose: "Voids the pending root, in which a node's sum is not that of its children. Siblings of 40 bytes from that node up follow.",
+    tag: 26, purpose: "Voids the pending root because the sum of a node is not the sum of its children. Siblings of 40 bytes follow, from that node up.",
     accounts: [['config', 'w', 'config'], ...forfeit, ...tokens], data: [['tag', 'u8'], ['slot', 'u8'], ['position', 'u64'], ['sum', 'u64'], ['left', 'key'], ['left_sum', 'u64'], ['right', 'key'], ['right_sum', 'u64']], tail: 40,
     checks: { pending: 'a final root voided', path: 'a node of another tree', wrong: 'a root voided whose sums are right' },
   },
   demand: {
-    tag: 27, purpose: "Demands the path of an owner in the pending root. Without an answer within a challenge window the root is void; the answer is paid `demand_lamports`.",
+    tag: 27, purpose: "Demands the path of an owner in the pending root. Without an answer within a challenge window the root can be voided. An answer is paid with `demand_lamports`.",
     accounts: [['payer', 'sw'], ['config', 'w', 'config'], ['demand', 'w', 'new'], ['system_program', '', 'system_program']], data: [['tag', 'u8'], ['slot', 'u8'], ['owner', 'key']],
     checks: { pending: 'a demand on a final root', window: 'a demand after the window, so that the root never ends', many: 'a counter that wraps', ...address('a demand') },
   },
   answer: {
-    tag: 28, purpose: "Answers a demand with a shown leaf of its owner (given twice), or with neighbours between which the owner would lie.",
+    tag: 28, purpose: "Answers a demand with a shown leaf of its owner (given twice), or with the neighbours between which the owner would be.",
     accounts: [['answerer', 'sw'], ['config', 'w', 'config'], ['demand', 'w', 'demand'], ['left', '', 'shown'], ['right', '', 'shown']], data: [['tag', 'u8'], ['slot', 'u8']],
     checks: { pending: 'a counter of a final root', post: 'a demand of another root', left_root: 'a leaf of another root', right_root: 'a neighbour of another root', shows: 'another leaf as the answer' },
   },
   void_unanswered: {
-    tag: 29, purpose: 'Voids the pending root after an unanswered demand, or closes a demand of a root that is gone, for any caller. The lamports of the demand go back to the account that paid for it.',
+    tag: 29, purpose: 'Voids the pending root after an unanswered demand, or closes a demand if its root is no longer pending. Any account may call it. The lamports of the demand go back to the account that paid for it.',
     accounts: [['payer', 'w'], ['config', 'w', 'config'], ['demand', 'w', 'demand'], ...forfeit, ...tokens], data: [['tag', 'u8']],
     checks: { payer: "another's lamports", time: 'a root voided before it can be answered' },
   },
   prove_fell: {
-    tag: 33, purpose: "Voids the pending root, which takes from an owner what the last final root gave it: a shown leaf of that one, and the owner's leaf of the pending one (given twice), which has less or another index, or two neighbours between which the owner would lie.",
+    tag: 33, purpose: "Voids the pending root because it takes from an owner an amount that the last final root gave. The evidence is the shown leaf of the owner in the final root and, in the pending root, the leaf of the owner (given twice) with less or another index, or the two neighbours between which the owner would be.",
     accounts: [['config', 'w', 'config'], ['before', '', 'shown'], ['left', '', 'shown'], ['right', '', 'shown'], ...forfeit, ...tokens], data: [['tag', 'u8'], ['slot', 'u8']],
     checks: { pending: 'a final root voided', final: 'amounts of a root that is void', before_root: 'a leaf of a root that never was final', left_root: 'a leaf of another root', right_root: 'a neighbour of another root', filled: 'an owner of 32 zeros',
       fell: 'a root voided that takes from no owner' },
@@ -301,12 +301,12 @@ Object.assign(instructions, {
     checks: { owner: "a proposal with another's stake", stake_least: 'a flood of proposals', action: 'an action that does not exist', parameter: 'a field behind the parameters, such as a total', address: "a proposal at an address of the caller's choice" },
   },
   vote: {
-    tag: 31, purpose: 'Votes with the whole of a stake, which stays locked to the end of the vote and is paid its part of the reward.',
+    tag: 31, purpose: 'Votes with a whole stake, which is locked until the end of the vote and gets its part of the reward.',
     accounts: [['owner', 'sw'], ['config', '', 'config'], ['stake', 'w', 'stake'], ['proposal', 'w', 'proposal'], ['vote', 'w', 'new'], ['system_program', '', 'system_program']], data: [['tag', 'u8'], ['yes', 'u8']],
     checks: { owner: "another's stake votes", open: 'a vote after the end', age: 'stake bought for the vote', weight: 'a vote of nothing', exists: 'a stake that votes twice', address: 'a stake that votes twice, at two addresses' },
   },
   execute: {
-    tag: 32, purpose: 'Carries out a proposal that has its quorum and its majority, after the delay.',
+    tag: 32, purpose: 'Carries out a proposal after the delay, if it has the quorum and the majority.',
     accounts: [['config', 'w', 'config'], ['proposal', 'w', 'proposal'], ['treasury', 'w', 'treasury'], ['to', 'w', 'token'], ...tokens], data: [['tag', 'u8']],
     checks: { once: 'a payment twice', ready: 'a change before a loser can leave', quorum: 'a decision of few', majority: 'a decision against the majority', bounds: 'a parameter out of its bounds', windows: 'unbonding that ends before evidence can be brought',
       to: 'a payment to another account', guardian: 'a guardian behind the last', guardian_twice: 'a guardian whose one signature counts as two' },

@@ -1,7 +1,8 @@
-# Reads every source below src and fails when a folder includes from one that it does not list as a neighbour, or when an
-# arrow points up or across, in a library or in its test program. A neighbour's neighbours do not count: what is included directly
-# is listed, and what is listed exists. Each library of decisions has a test program.
-# Usage: cmake -DARROWS=build/release/arrows.txt -DROOT=src -P check_arrows.cmake
+# Reads every source below src. Fails if a folder includes a header of a folder that it does not list as a neighbour, or
+# if an arrow points up or to a part beside it. Both rules hold for libraries and for their test programs. A neighbour's
+# neighbours do not count: a folder must list every folder that it includes directly, and every listed folder must
+# exist. Each library of decisions must have a test program. Usage: cmake -DARROWS=build/release/arrows.txt -DROOT=src
+# -P check_arrows.cmake
 file(STRINGS ${ARROWS} rows)
 set(folders "")
 foreach(row ${rows})
@@ -17,7 +18,7 @@ foreach(row ${rows})
   set(allowed_in_tests_${folder} ${neighbours} ${test_neighbours})
 endforeach()
 
-# Which parts a part may reach.
+# The parts that each part may include.
 set(below_common "common")
 set(below_engine "common|engine")
 set(below_decisions "common|decisions")
@@ -31,7 +32,7 @@ set(count 0)
 foreach(folder ${folders})
   string(REGEX REPLACE "/.*" "" part ${folder})
   set(below "${below_${part}}")
-  if(folder MATCHES "^apps/coordinator")  # Needs no GPU: it checks shaders through an interface.
+  if(folder MATCHES "^apps/coordinator")  # It needs no GPU, because it checks shaders through an interface.
     set(below "common|decisions|platform|apps/coordinator")
   endif()
   if(NOT below)
@@ -39,7 +40,7 @@ foreach(folder ${folders})
     math(EXPR bad "${bad}+1")
     continue()
   endif()
-  foreach(other ${allowed_in_tests_${folder}})  # Those of the library are among them.
+  foreach(other ${allowed_in_tests_${folder}})  # These include the neighbours of the library.
     if(NOT other IN_LIST folders)
       message(SEND_ERROR "${folder} lists ${other}, which is no folder of src with a library.")
       math(EXPR bad "${bad}+1")
@@ -53,7 +54,7 @@ foreach(folder ${folders})
     math(EXPR bad "${bad}+1")
   endif()
   file(GLOB sources ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")  # A program: no part of the library, free to choose what it links.
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")  # A program does not belong to the library and may link any library.
   foreach(source ${sources})
     math(EXPR count "${count}+1")
     file(STRINGS ${source} includes REGEX "^#include \"(common|engine|decisions|platform|worker|bindings|apps)/")

@@ -1,8 +1,9 @@
-# Holds check_arrows.cmake to its rules: a small tree that breaks one of them at a time is refused with the sentence that names it.
+# Tests check_arrows.cmake: it must refuse a small tree that breaks one rule, with a sentence that names the problem.
 # Usage: cmake -DSCRATCH=FOLDER -P check_arrows_test.cmake
 set(checker ${CMAKE_CURRENT_LIST_DIR}/check_arrows.cmake)
 
-# One tree: `rows` of arrows.txt, and what decisions/rules and its test include. Says `sentence`; empty: nothing is wrong.
+# Checks one tree: `rows` are those of arrows.txt; `include` and `test_include` are the texts of decisions/rules and of
+# its test. The check must print `sentence`; an empty sentence means that it must succeed.
 function(expect sentence rows include test_include)
   file(REMOVE_RECURSE ${SCRATCH})
   file(WRITE ${SCRATCH}/src/decisions/rules/rules.cpp "${include}\n")
@@ -11,7 +12,7 @@ function(expect sentence rows include test_include)
   file(WRITE ${SCRATCH}/arrows.txt "${text}\n")
   execute_process(COMMAND ${CMAKE_COMMAND} -DARROWS=${SCRATCH}/arrows.txt -DROOT=${SCRATCH}/src -P ${checker}
     OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE code)
-  string(REGEX REPLACE "[ \n]+" " " said "${said}")  # CMake breaks lines.
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")  # CMake breaks long messages into lines.
   string(FIND "${said}" "${sentence}" at)
   if(sentence STREQUAL "" AND NOT code EQUAL 0)
     message(SEND_ERROR "A good tree is refused: ${said}")

@@ -1,4 +1,4 @@
-# The language, the warnings, the optimisation and the sanitizers, the same for every target of ours.
+# The language, warnings, optimisation and sanitizers, which are the same for all targets of this repository.
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -13,18 +13,19 @@ option(WEFT_UNITY "Compile several sources of a folder together" OFF)
 option(WEFT_PARTS "Compile single sources of folders into the programs that need no others (see weft_parts)" OFF)
 option(WEFT_PCH "Parse the standard library once (precompiled headers)" ON)
 
-# -O2, except for folders that say OPTIMISE 3 or OPTIMISE 1 (see weft_library).
+# The optimisation is -O2, except for folders that say OPTIMISE 3 or OPTIMISE 1 (see weft_library).
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
-# GCC's collector of the compiler's own memory waits until this much is used (KiB), which saves a tenth to a quarter of the compile
-# time. The largest process stays below 1.5 GiB.
+# GCC collects its own unused memory only when it uses more than this (in KiB), which saves a tenth to a quarter of the
+# compile time. The largest process stays below 1.5 GiB.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>)
 endif()
 
-# Sources of tests are not optimised, which halves their compile time and costs none when they run: what they test is. They have
-# the library's own checks on: a value that is not there, an index past the end.
+# Sources of tests are not optimised. This halves their compile time and does not make the tests slower, because the
+# tested libraries are optimised. The checks of the standard library are on in tests: they find values that do not exist
+# and indices past the end.
 set(weft_test_options -D_GLIBCXX_ASSERTIONS)
 if(CMAKE_BUILD_TYPE STREQUAL Release OR WEFT_SANITIZE)
   list(APPEND weft_test_options -O0)
@@ -32,8 +33,8 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # base_dir lets the cache serve several checkouts; hash_dir off keeps the folder's name out of the key. The last two
-  # are what ccache asks for where precompiled headers are used.
+  # With CCACHE_BASEDIR one cache serves several checkouts, and with CCACHE_NOHASHDIR the folder's name does not belong
+  # to the key. ccache needs the first two values of CCACHE_SLOPPINESS for precompiled headers.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=time_macros,pch_defines,include_file_mtime,include_file_ctime ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
@@ -46,17 +47,18 @@ target_compile_options(weft_compile_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   $<$<BOOL:${WEFT_WERROR}>:-Werror>)
 if(WEFT_UNITY)
-  # In a batch these name neighbours that never meet otherwise; the `dev` preset compiles each source alone and has them on.
+  # In a batch, these warnings report names of different sources, which are otherwise never compiled together. The `dev`
+  # preset compiles each source alone and has the warnings on.
   target_compile_options(weft_compile_options INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 if(EMSCRIPTEN)
   target_compile_options(weft_compile_options INTERFACE -fno-exceptions -msimd128 -Wno-shorten-64-to-32)
 else()
-  # GCC reports these inside its own library after inlining; they have been false every time.
+  # After inlining, GCC reports these warnings inside its own library; all of them have been wrong.
   target_compile_options(weft_compile_options INTERFACE -Wno-maybe-uninitialized -Wno-dangling-reference -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
   target_compile_options(weft_compile_options INTERFACE -fstack-protector-strong)
   if(CCACHE AND WEFT_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    add_compile_options(-fpch-preprocess)  # ccache finds the precompiled header by it.
+    add_compile_options(-fpch-preprocess)  # ccache needs this option to find the precompiled header.
   endif()
 endif()
 if(WEFT_FUZZ)
@@ -68,11 +70,11 @@ if(WEFT_SANITIZE)
   if(WEFT_SANITIZE MATCHES undefined)
     list(APPEND weft_sanitizers -fno-sanitize-recover=undefined)
   endif()
-  # Targets with the property WEFT_PLAIN are compiled without (see weft_library).
+  # Targets with the property WEFT_PLAIN are compiled without sanitizers (see weft_library).
   add_compile_options("$<$<NOT:$<BOOL:$<TARGET_PROPERTY:WEFT_PLAIN>>>:${weft_sanitizers}>")
   add_link_options(-fsanitize=${WEFT_SANITIZE})
   if(WEFT_SANITIZE MATCHES thread)
-    # libstdc++'s atomic_thread_fence is not understood by tsan; GCC warns where it is used.
+    # The thread sanitizer does not support atomic_thread_fence, which libstdc++ uses, and GCC warns about each use.
     add_compile_options(-Wno-tsan)
   endif()
 endif()

@@ -1,4 +1,4 @@
-# What comes from where. Everything is a Debian package that scripts/setup installs; nothing is downloaded.
+# The packages that provide the libraries. All are Debian packages that scripts/setup installs; nothing is downloaded.
 #
 #   Dawn        libwebgpu-dawn-dev   WebGPU natively                      engine/gpu/native
 #   Drogon      libdrogon-dev        HTTP, WebSocket, TLS                 platform/net
@@ -14,7 +14,7 @@
 #   spdlog      libspdlog-dev        log                                  common/base, native only
 #   GoogleTest  libgtest-dev         tests
 if(EMSCRIPTEN)
-  # Header-only packages without /usr/include, which would shadow Emscripten's own C library.
+  # Header-only packages, without the rest of /usr/include, which would hide Emscripten's own C library.
   set(weft_web_include ${CMAKE_BINARY_DIR}/include)
   file(MAKE_DIRECTORY ${weft_web_include})
   foreach(name glaze protozero)
@@ -56,6 +56,6 @@ else()
   add_library(weft_glaze INTERFACE)
   target_include_directories(weft_glaze SYSTEM INTERFACE /usr/include)
 endif()
-# The compiler decides what to inline: forced inlining costs a third to a half of the compile time of common/protocol
-# (docs/performance.md, "Compile time").
+# glaze does not force the compiler to inline its functions, because that costs a third to a half of the compile time of
+# common/protocol (docs/performance.md, "Compile time").
 target_compile_definitions(weft_glaze INTERFACE GLZ_DISABLE_ALWAYS_INLINE)

@@ -1,6 +1,6 @@
-# weft_embed_wgsl(engine/kernels matmul_i8.wgsl ...)
-# makes "engine/kernels/matmul_i8.wgsl.h" with `inline constexpr std::string_view matmul_i8_wgsl` in weft::wgsl for the
-# folder's library and its test, so that native code, WebAssembly and tests share one text.
+# weft_embed_wgsl(engine/kernels matmul_i8.wgsl ...) makes the header "engine/kernels/matmul_i8.wgsl.h", which has
+# `inline constexpr std::string_view matmul_i8_wgsl` in the namespace weft::wgsl, for the folder's library and its test.
+# So native code, WebAssembly and tests use the same text.
 function(weft_embed_wgsl folder)
   weft_target_name(${folder} target)
   set(generated ${CMAKE_BINARY_DIR}/generated)

@@ -1,4 +1,4 @@
-# One WGSL file as a C++ header: cmake -DINPUT=a.wgsl -DOUTPUT=a.wgsl.h -P embed_wgsl_file.cmake
+# Writes one WGSL file as a C++ header: cmake -DINPUT=a.wgsl -DOUTPUT=a.wgsl.h -P embed_wgsl_file.cmake
 cmake_path(GET INPUT FILENAME file)
 string(REPLACE "." "_" name ${file})
 file(READ ${INPUT} text)
@@ -6,7 +6,7 @@ string(FIND "${text}" ")wgsl\"" clash)
 if(NOT clash EQUAL -1)
   message(FATAL_ERROR "${INPUT} contains )wgsl\", the end of the string that it is put into.")
 endif()
-# One raw string: C++ has no bound worth the trouble (GCC and clang take megabytes).
+# The text is one raw string. GCC and clang accept raw strings of megabytes.
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY NEWLINE_STYLE LF CONTENT
 "// Made from @file@ by cmake/embed_wgsl.cmake.
 #pragma once

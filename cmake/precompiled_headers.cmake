@@ -1,14 +1,15 @@
-# Precompiled headers that all targets share: one of the standard library and common/base for libraries and programs, the same
-# at -O1 (GCC takes a precompiled header only at the -O that it was made with), and one that also has GoogleTest for tests. A
-# target takes them with weft_precompiled(TARGET), weft_precompiled_cold(TARGET) and weft_precompiled_test(TARGET).
-# Sources still include what they use; the `dev` preset builds without, which shows a missing include.
+# Precompiled headers that all targets share: one of the standard library and common/base for libraries and programs,
+# the same at -O1 (GCC accepts a precompiled header only with the optimisation with which it was made), and one that
+# also has GoogleTest, for tests. A target uses them with weft_precompiled(TARGET), weft_precompiled_cold(TARGET) or
+# weft_precompiled_test(TARGET). Sources still include all headers that they use: the `dev` preset builds without
+# precompiled headers, so that a missing include is an error there.
 set(weft_standard_headers
   <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <compare> <condition_variable> <coroutine> <cstddef>
   <cstdint> <cstdio> <cstdlib> <cstring> <deque> <expected> <filesystem> <format> <fstream> <functional> <limits> <list>
   <map> <memory> <mutex> <numeric> <optional> <queue> <random> <set> <source_location> <span> <sstream> <string>
   <string_view> <thread> <tuple> <type_traits> <unordered_map> <unordered_set> <utility> <variant> <vector>)
 if(EMSCRIPTEN)
-  # The browser's side has no threads and no files.
+  # The part of the code that runs in browsers uses neither threads nor files.
   list(REMOVE_ITEM weft_standard_headers <condition_variable> <filesystem> <fstream> <mutex> <thread>)
 endif()
 
@@ -35,10 +36,11 @@ if(WEFT_PCH)
       ${CMAKE_SOURCE_DIR}/src/common/base/result.h)
   endif()
   if(CMAKE_CXX_COMPILER_LAUNCHER)
-    # A precompiled header holds a checksum of each file with `#pragma once`, comments included. ccache compares preprocessed
-    # texts, so that the cached header of a checkout with another comment would fit, and each declaration would then be there
-    # twice. With these variables ccache's keys have the two files of common/base as they are, and the comments of the rest.
-    # The files count for the key of a manifest too, so that no entry from before this rule is found.
+    # A precompiled header contains a checksum of each file with `#pragma once`, including its comments. ccache compares
+    # preprocessed texts, so that it would return the header of a checkout with other comments; the compiler would then
+    # read such a file again and find each declaration twice. With these variables, ccache's keys contain the unchanged
+    # text of the two files of common/base, and the comments of the other files. The files are part of the manifest's
+    # key as well, so that entries from before this rule are not found.
     set(base_headers ${CMAKE_SOURCE_DIR}/src/common/base/format.h:${CMAKE_SOURCE_DIR}/src/common/base/result.h)
     list(TRANSFORM CMAKE_CXX_COMPILER_LAUNCHER
       REPLACE "^CCACHE_NOHASHDIR=1$" "CCACHE_NOHASHDIR=1;CCACHE_COMMENTS=1;CCACHE_EXTRAFILES=${base_headers}"
@@ -63,7 +65,8 @@ function(weft_precompiled_cold target)
     weft_precompiled(${target})
   endif()
 endfunction()
-# A program that compiles what it tests into itself is instrumented where tests are not, and then takes no precompiled header.
+# A program that compiles the tested sources itself has sanitizers even if tests have none, and then uses no precompiled
+# header.
 function(weft_precompiled_test target)
   get_target_property(plain ${target} WEFT_PLAIN)
   if(WEFT_PCH AND (WEFT_SANITIZE_TESTS OR plain))

@@ -1,14 +1,14 @@
 # weft_library(common/manifest
-#   SOURCES manifest.cpp split.cpp        listed, relative to the folder
-#   NEIGHBOURS common/base common/json    our own libraries that it may include; nothing else (checked, see check_arrows.cmake)
-#   OUTSIDE weft_glaze                    libraries from elsewhere, private
-#   TESTS manifest_test.cpp               one GoogleTest program a folder: manifest_test (of src/worker: worker_tasks_test)
-#   TEST_NEIGHBOURS engine/gpu/null       further neighbours for the tests alone
-#   TEST_OUTSIDE ...
-#   OPTIMISE 3                            -O3 for a folder whose speed is measured to need it, -O1 for one whose speed does not
-#                                         matter (half the compile time); -O2 otherwise
+#   SOURCES manifest.cpp split.cpp        the sources, relative to the folder
+#   NEIGHBOURS common/base common/json    libraries of this repository that it may include; no others (see check_arrows.cmake)
+#   OUTSIDE weft_glaze                    libraries of other projects, linked privately
+#   TESTS manifest_test.cpp               sources of the folder's one GoogleTest program, manifest_test (for src/worker: worker_tasks_test)
+#   TEST_NEIGHBOURS engine/gpu/null       further neighbours, only for the tests
+#   TEST_OUTSIDE ...                      further libraries of other projects, only for the tests
+#   OPTIMISE 3                            -O3 for a folder that needs it according to measurements; -O1 (half the compile time) for a
+#                                         folder whose speed does not matter; otherwise -O2
 #   ALONE manifest.cpp                    sources that are never compiled together with others (see WEFT_UNITY)
-#   COLD documents.cpp)                   single sources at -O1, each alone
+#   COLD documents.cpp)                   sources that are compiled with -O1, each alone
 # makes the target weft_common_manifest with the alias weft::manifest.
 function(weft_library folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;NEIGHBOURS;OUTSIDE;TESTS;TEST_NEIGHBOURS;TEST_OUTSIDE;OPTIMISE;ALONE;COLD")
@@ -29,7 +29,7 @@ function(weft_library folder)
     set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${folder}/${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
   if(CMAKE_BUILD_TYPE STREQUAL Release)
-    foreach(source ${arg_COLD})  # GCC takes a precompiled header only at the -O that it was made with.
+    foreach(source ${arg_COLD})  # GCC accepts a precompiled header only with the optimisation with which it was made.
       set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${folder}/${source} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
     endforeach()
   endif()
@@ -72,8 +72,9 @@ function(weft_library folder)
     target_compile_definitions(${test} PRIVATE WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_compile_options(${test} PRIVATE ${weft_test_options})
     if(NOT WEFT_SANITIZE_TESTS)
-      # Half of the compile time of instrumented tests is their own. What is tested comes first in the link, whole, so that of
-      # a function in a header that both have, the instrumented one is taken.
+      # With sanitizers, half of the compile time of tests is that of the tests' own sources, which therefore have no
+      # sanitizers. The tested library is linked first and as a whole: if the library and the test contain the same
+      # function of a header, the linker takes the one with sanitizers.
       set_property(TARGET ${test} PROPERTY WEFT_PLAIN ON)
       if(arg_SOURCES)
         target_link_options(${test} PRIVATE "SHELL:-Wl,--whole-archive $<TARGET_FILE:${target}> -Wl,--no-whole-archive")
@@ -90,9 +91,9 @@ function(weft_library folder)
   endif()
 endfunction()
 
-# What every test run also runs under the address and undefined-behaviour sanitizers (the `sanitized` preset builds the target
-# of that name): money, decisions, and all code that reads what strangers send. Not the simulations: minutes of statistics over
-# code whose own tests are here.
+# Every test run also runs the tests of these folders under the address and undefined-behaviour sanitizers (the target
+# `sanitized` of the preset `sanitized`): money, decisions, and all code that reads data from strangers. The simulations
+# are not among them, because they compute statistics for minutes with code that has its own tests here.
 set(weft_sanitized_folders "^common/|^decisions/[a-z]+$|^engine/(gguf|grammar|jinja|onnx|schema|tokenizer|unicode)$")
 add_custom_target(sanitized)
 function(weft_sanitized target test)
@@ -100,9 +101,9 @@ function(weft_sanitized target test)
   set_property(TEST ${test} APPEND PROPERTY LABELS sanitized)
 endfunction()
 
-# weft_parts(TARGET SOURCES src/platform/net/http.cpp ... NEIGHBOURS common/json ...)
-# compiles these sources of other folders into TARGET itself, where WEFT_PARTS is on: the `sanitized` preset then compiles no whole
-# folder, with all below it, for a few of its sources. Elsewhere it links the folders of the sources.
+# weft_parts(TARGET SOURCES src/platform/net/http.cpp ... NEIGHBOURS common/json ...) If WEFT_PARTS is on, it compiles
+# these sources of other folders as sources of TARGET. So the `sanitized` preset does not compile whole folders, and all
+# folders below them, for a few sources. If WEFT_PARTS is off, it links the folders of the sources.
 function(weft_parts target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;NEIGHBOURS")
   foreach(source ${arg_SOURCES})
@@ -121,8 +122,8 @@ function(weft_parts target)
   endforeach()
 endfunction()
 
-# Sources of one target are compiled in batches of `batch` where WEFT_UNITY is on. Names in unnamed namespaces of one folder
-# must then differ; a source that cannot be in a batch is listed under ALONE.
+# If WEFT_UNITY is on, the sources of a target are compiled in batches of `batch` sources. The names in the unnamed
+# namespaces of a folder must then differ. A source that cannot be in a batch is listed under ALONE.
 function(weft_unity target batch)
   if(WEFT_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
@@ -134,8 +135,8 @@ function(weft_target_name folder out)
   set(${out} weft_${flat} PARENT_SCOPE)
 endfunction()
 
-# Runs a library's tests once more on SwiftShader, which Chromium brings along: subgroups of 4, no f16, no subgroup matrices.
-# A filter of GoogleTest's behind the name runs a part of them.
+# Runs a library's tests again on SwiftShader, which is a part of Chromium: it has subgroups of 4, no f16 and no
+# subgroup matrices. An optional filter for GoogleTest after the name selects some of the tests.
 function(weft_test_on_swiftshader test)
   set(driver /usr/lib/chromium/vk_swiftshader_icd.json)
   if(TARGET ${test} AND EXISTS ${driver})
@@ -144,13 +145,14 @@ function(weft_test_on_swiftshader test)
       set(filter --gtest_filter=${ARGN})
     endif()
     add_test(NAME ${test}_swiftshader COMMAND ${test} ${filter})
-    # Its results have a name of their own: GTEST_OUTPUT names a folder, and two runs of one program would count as one that was repeated.
+    # The results have their own name. GTEST_OUTPUT names a folder, in which two results of one program would be counted
+    # as a repetition.
     set_tests_properties(${test}_swiftshader PROPERTIES TIMEOUT 600 ENVIRONMENT VK_DRIVER_FILES=${driver}
       ENVIRONMENT_MODIFICATION GTEST_OUTPUT=string_append:${test}_swiftshader.json)
   endif()
 endfunction()
 
-# Writes what every folder may include, for the test that reads the sources and holds them to it.
+# Writes which folders each folder may include, for the test that compares this list with the sources.
 function(weft_write_arrows)
   get_property(folders GLOBAL PROPERTY WEFT_FOLDERS)
   set(text "")
@@ -164,10 +166,10 @@ function(weft_write_arrows)
     string(APPEND text "${folder}|${neighbours}|${test_neighbours}|${tests}\n")
   endforeach()
   file(WRITE ${CMAKE_BINARY_DIR}/arrows.txt "${text}")
-  if(WEFT_DAWN)  # Without it, folders have other neighbours than their files say.
+  if(WEFT_DAWN)  # Without Dawn, folders have other neighbours than the lists in their files.
     set(check ${CMAKE_COMMAND} -DARROWS=${CMAKE_BINARY_DIR}/arrows.txt -DROOT=${CMAKE_SOURCE_DIR}/src -P ${CMAKE_SOURCE_DIR}/cmake/check_arrows.cmake)
     add_test(NAME arrows COMMAND ${check})
-    add_custom_target(arrows ALL COMMAND ${check} COMMENT "Includes of every folder" VERBATIM)  # A build fails before a test run does.
+    add_custom_target(arrows ALL COMMAND ${check} COMMENT "Includes of every folder" VERBATIM)  # So a wrong include is found by a build, before tests run.
     add_test(NAME arrows_refused COMMAND ${CMAKE_COMMAND} -DSCRATCH=${CMAKE_BINARY_DIR}/arrows_refused -P ${CMAKE_SOURCE_DIR}/cmake/check_arrows_test.cmake)
   endif()
 endfunction()

@@ -37,7 +37,7 @@ def bodies(count):
     random = Random(20260101)
     positions, velocities = bytearray(), bytearray()
     for _ in range(count):
-        # Plummer's model: the radius from the mass within it; the sphere is cut at five scale lengths.
+        # Plummer's model: the radius follows from the mass within it. The sphere ends at five scale lengths.
         radius = 10.0
         while radius > 5.0:
             radius = (random.unit() ** (-2.0 / 3.0) - 1.0) ** -0.5

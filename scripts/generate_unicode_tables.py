@@ -8,7 +8,8 @@ import unicodedata
 
 LAST = 0x10FFFF
 LETTER, MARK, NUMBER, DECIMAL, DIGIT, PUNCTUATION, SPACE, PRINTABLE, LOWER, UPPER = (1 << i for i in range(10))
-# The property White_Space; str.isspace() has U+001C..U+001F besides.
+# The characters with the property White_Space. Python's str.isspace() also accepts U+001C to U+001F, which lack the
+# property.
 WHITE_SPACE = {*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000}
 
 

@@ -21,7 +21,7 @@ def main():
         elements, size = ggml.ggml_blck_size(number), ggml.ggml_type_size(number)
         for case in range(3):
             block = bytearray(random.randbytes(size))
-            for at in HALVES[name]:  # Random bits are often NaN; scales are small numbers, the last case's subnormal.
+            for at in HALVES[name]:  # Random bits are often NaN, so that scales are replaced by small numbers; that of the last case is subnormal.
                 block[at:at + 2] = struct.pack("<e", random.uniform(-1, 1) if case < 2 else random.uniform(-6e-5, 6e-5))
             if name == "MXFP4": block[0] = [127, 120, 1][case]
             out = (ctypes.c_float * elements)()

@@ -12,7 +12,7 @@ const script = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../sc
 const half = 'inline double half(int a) { return a / 2.0; }\n';
 const lossy = 'inline double half(int a) { return a / 2; }\n';
 
-// A tree whose sources are these (name to text), each compiled with `flags`.
+// Makes a tree with the given sources (names and texts), each compiled with `flags`.
 function tree(t, sources, flags = '') {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'weft-tidy-')));
   t.after(() => fs.rmSync(root, { recursive: true }));

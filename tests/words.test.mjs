@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 
-// Runs the check over a new repository that tracks these files.
+// Runs the check in a new repository that tracks the given files.
 function check(t, files) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-words-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));

@@ -18,9 +18,10 @@ export default defineConfig({
   },
   worker: { format: 'es' },
   server: {
-    // The playground's examples are those of the repository.
+    // The playground imports the repository's examples, which are outside of this folder.
     fs: { allow: ['..'] },
-    // The coordinator refuses pages of other origins; this one is the developer's own.
+    // The coordinator refuses requests of pages from other origins. The development server has
+    // another origin, so it sends the coordinator's.
     proxy: { '/v1': { target: coordinator, ws: true, changeOrigin: true, headers: { origin: coordinator } }, '/healthz': coordinator },
   },
   test: {

@@ -65,7 +65,7 @@ def run(x, batch):
             y = i[0]
             for s, e, x_ in zip(starts, ends, axes): y = y.narrow(x_, s, min(e, y.shape[x_]) - s)
         elif op == 'DequantizeLinear':
-            if node.output[0] not in known:  # Weights that `weft onnx quantize` made small; they are floats again before anything is timed.
+            if node.output[0] not in known:  # `weft onnx quantize` stores these weights in a smaller format; they become floats again before anything is timed.
                 weight, scale = i[0], numpy_helper.to_array(next(t for t in graph.initializer if t.name == node.input[1]))
                 axis = a.get('axis', 1)
                 scale = scale.reshape([-1 if d == axis else 1 for d in range(weight.ndim)]) if scale.ndim else scale

@@ -1,17 +1,18 @@
 #!/bin/sh
-# A queue in PostgreSQL, as `weft bench coordinator` compares itself with:
+# A queue in PostgreSQL, with which `weft bench coordinator` compares the coordinator:
 #
-#   postgresql.sh start FOLDER                       a server of its own in FOLDER, on a socket there
+#   postgresql.sh start FOLDER                       starts a server in FOLDER, on a socket there
 #   postgresql.sh measure FOLDER CONNECTIONS SECONDS prints lifecycles a second
-#   postgresql.sh stop FOLDER
+#   postgresql.sh stop FOLDER                        stops the server
 #
-# A lifecycle is three statements, each its own durable commit (synchronous_commit, fsync: the defaults): insert, claim with
-# FOR UPDATE SKIP LOCKED, complete. Exit 3: PostgreSQL is not installed (apt-get install postgresql).
+# A lifecycle has three statements, each with its own durable commit (by default, synchronous_commit and fsync are on):
+# insert, claim with FOR UPDATE SKIP LOCKED, and complete. Exit code 3: PostgreSQL is not installed (apt-get install
+# postgresql).
 set -eu
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 [ -n "$bin" ] && [ -x "$bin/initdb" ] && [ -x "$bin/pgbench" ] || { echo "PostgreSQL is not installed" >&2; exit 3; }
 folder=$2
-# The server refuses to run as root.
+# PostgreSQL's server refuses to run as root.
 as() { if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi; }
 
 case $1 in

@@ -1,13 +1,14 @@
 #!/bin/sh
-# A queue in Redis, as `weft bench coordinator` compares itself with:
+# A queue in Redis, with which `weft bench coordinator` compares the coordinator:
 #
-#   redis.sh start FOLDER                       a server of its own in FOLDER, on a socket there
+#   redis.sh start FOLDER                       starts a server in FOLDER, on a socket there
 #   redis.sh measure FOLDER CONNECTIONS SECONDS prints lifecycles a second
-#   redis.sh stop FOLDER
+#   redis.sh stop FOLDER                        stops the server
 #
-# A lifecycle is three commands, each durable before it is answered (appendfsync always): submit (LPUSH), claim (LMOVE to the
-# list of those that run), complete (RPOP there). redis-benchmark sends one kind after the other, one command in flight on a
-# connection; what counts is the time of all three. Exit 3: Redis is not installed (apt-get install redis-server).
+# A lifecycle has three commands, each durable before it is answered (appendfsync always): submit (LPUSH), claim (LMOVE
+# to the list of running jobs), and complete (RPOP from that list). redis-benchmark sends all commands of one kind
+# before the next kind, one command at a time on each connection. The result is computed from the time of all three
+# kinds. Exit code 3: Redis is not installed (apt-get install redis-server).
 set -eu
 command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || { echo "Redis is not installed" >&2; exit 3; }
 folder=$2
@@ -27,7 +28,7 @@ case $1 in
   measure)
     payload=$(printf 'ab%.0s' $(seq 100))
     rate() { redis-benchmark -s "$folder/socket" -c "$2" -n "$1" --csv "$3" "$4" ${5+"$5"} ${6+"$6"} ${7+"$7"} | tail -n 1 | cut -d '"' -f 4; }
-    # As many as fill the time at the pace of a short trial.
+    # A short trial shows how many commands take the given time.
     trial=$(rate 2000 "$3" LPUSH waiting "$payload")
     redis-cli -s "$folder/socket" del waiting >/dev/null
     count=$(awk "BEGIN { printf \"%d\", $trial * $4 / 3 + 64 }")

@@ -1272,8 +1272,8 @@ FN bool is_guardian(const Config& config, const Key& key) {
 }
 
 // Makes the config of a fresh mint. The mint signs, so no other account can take its place, and
-// its only authority is the config. Of the initial allocation the founders' account is given
-// `founders_amount`, the treasury the rest.
+// its only authority is the config. The founders' account gets `founders_amount` of the initial
+// allocation, and the treasury gets the rest.
 namespace init_accounts {
 enum : u64 {
   payer,
@@ -1350,7 +1350,7 @@ FN u64 guard_charge(Context& c) {
   return 0;
 }
 
-// Pays unspent deposit back at once; owner and coordinator both sign.
+// Pays an unspent deposit back at once. The owner and the coordinator both sign.
 namespace withdraw_accounts {
 enum : u64 { owner, coordinator, config, escrow, vault, to, token_program };
 }
@@ -1377,8 +1377,8 @@ FN u64 guard_withdraw(Context& c) {
   return 0;
 }
 
-// Starts the clock of a withdrawal without the coordinator. A voucher charged meanwhile goes
-// first.
+// Starts the time-out of a withdrawal without the coordinator. Vouchers that are charged before
+// its end are paid first.
 namespace request_withdrawal_accounts {
 enum : u64 { owner, config, escrow };
 }
@@ -1395,7 +1395,7 @@ FN u64 guard_request_withdrawal(Context& c) {
   return 0;
 }
 
-// Pays a requested withdrawal after its time-out, as far as it is not spent.
+// Pays a requested withdrawal after its time-out, except the part that was spent meanwhile.
 namespace finish_withdrawal_accounts {
 enum : u64 { owner, config, escrow, vault, to, token_program };
 }
@@ -1444,7 +1444,7 @@ FN u64 guard_stake(Context& c) {
   return 0;
 }
 
-// Begins to unbond; the amount stays slashable until it is withdrawn.
+// Begins to unbond an amount of a stake. The amount can be slashed until it is withdrawn.
 namespace unstake_accounts {
 enum : u64 { owner, config, stake };
 }
@@ -1462,7 +1462,7 @@ FN u64 guard_unstake(Context& c) {
   return 0;
 }
 
-// Pays out what has unbonded.
+// Pays out the amount that has unbonded.
 namespace withdraw_stake_accounts {
 enum : u64 { owner, config, stake, stake_vault, to, token_program };
 }
@@ -1510,8 +1510,9 @@ FN u64 guard_take_rewards(Context& c) {
   return 0;
 }
 
-// Posts an epoch's root with a bond. Of what the total grows by, `emission` is new tokens and
-// the rest is what vouchers have charged. One root at a time is in its challenge window.
+// Posts an epoch's root with a bond. `emission` is the part of the growth of the total that is
+// paid in new tokens; vouchers have charged the rest. Only one root at a time is in its
+// challenge window.
 namespace post_accounts {
 enum : u64 { poster, config, bond_from, vault, stake_vault, token_program };
 }
@@ -1554,7 +1555,7 @@ FN u64 guard_finalise(Context& c) {
   return 0;
 }
 
-// Makes a page of claimed amounts, 1,280 owners.
+// Makes a page of claimed amounts for 1,280 owners.
 namespace open_page_accounts {
 enum : u64 { payer, config, page, system_program };
 }
@@ -1570,9 +1571,9 @@ FN u64 guard_open_page(Context& c) {
   return 0;
 }
 
-// Pays an owner's cumulative amount, less what it has claimed, for any caller, against a final
-// root. place: slot (4 bits), index (21), position (21), from the lowest bit. Siblings of 40
-// bytes follow: hash, amount.
+// Pays an owner the difference between its cumulative amount in a final root and the amount that
+// it has claimed before. Any account may call it. `place` has the slot (4 bits), the index (21)
+// and the position (21), from the lowest bit. Siblings of 40 bytes follow: hash, amount.
 namespace claim_accounts {
 enum : u64 { config, page, vault, to, mint, token_program };
 }
@@ -1595,8 +1596,8 @@ FN u64 guard_claim(Context& c) {
   return 0;
 }
 
-// A guardian stops posts and the challenge window, until a quorum decides. Final claims and
-// withdrawals go on.
+// A guardian stops posts and the challenge window, until a quorum decides. Claims against final
+// roots and withdrawals continue.
 namespace freeze_accounts {
 enum : u64 { guardian, config };
 }
@@ -1611,8 +1612,8 @@ FN u64 guard_freeze(Context& c) {
   return 0;
 }
 
-// A quorum of guardians, whose accounts follow the named ones, voids the pending root, thaws,
-// and names another posting key (32 zeros: the same).
+// A quorum of guardians, whose accounts follow the named ones, voids the pending root, ends the
+// freeze, and names another posting key (32 zeros: the key stays).
 namespace decide_accounts {
 enum : u64 { config, mint, stake_vault, token_program };
 }
@@ -1630,7 +1631,7 @@ FN u64 guard_decide(Context& c) {
   return 0;
 }
 
-// An owner names a device, whose receipts its stake answers for.
+// An owner names a device. The stake of the owner covers the receipts of the device.
 namespace add_device_accounts {
 enum : u64 { owner, config, device, system_program };
 }
@@ -1646,7 +1647,8 @@ FN u64 guard_add_device(Context& c) {
   return 0;
 }
 
-// An owner ends a device; its stake answers for it for the evidence window.
+// An owner ends a device. The stake of the owner covers the device until the evidence window is
+// over.
 namespace end_device_accounts {
 enum : u64 { owner, config, device };
 }
@@ -1683,7 +1685,7 @@ FN u64 guard_record_receipt(Context& c) {
   return 0;
 }
 
-// Gives the lamports of a receipt back after the evidence window.
+// Returns the lamports of a receipt after the evidence window.
 namespace close_receipt_accounts {
 enum : u64 { payer, config, receipt };
 }
@@ -1701,9 +1703,9 @@ FN u64 guard_close_receipt(Context& c) {
   return 0;
 }
 
-// Takes an owner's whole stake, unbonding or not, whose device signed two results for one (task,
-// attempt). Both signatures stand in one Ed25519 instruction before this one. Siblings of 32
-// bytes follow: a's, then b's.
+// Takes the whole stake of an owner whose device signed two results for one attempt of a task,
+// also the part that is unbonding. Both signatures are in one Ed25519 instruction before this
+// one. Siblings of 32 bytes follow: a's, then b's.
 namespace slash_accounts {
 enum : u64 { config, device, stake, mint, stake_vault, bounty_to, instructions, token_program };
 }
@@ -1733,8 +1735,8 @@ FN u64 guard_slash(Context& c) {
   return 0;
 }
 
-// Writes down a leaf that lies in the tree of an epoch of the ring, for evidence and answers.
-// Siblings of 40 bytes follow: hash, amount.
+// Records a leaf of the tree of an epoch in the ring, for evidence and answers. Siblings of 40
+// bytes follow: hash, amount.
 namespace show_leaf_accounts {
 enum : u64 { payer, config, leaf, system_program };
 }
@@ -1750,7 +1752,7 @@ FN u64 guard_show_leaf(Context& c) {
   return 0;
 }
 
-// Gives the lamports of a shown leaf back.
+// Returns the lamports of a shown leaf.
 namespace close_leaf_accounts {
 enum : u64 { payer, config, leaf };
 }
@@ -1768,8 +1770,8 @@ FN u64 guard_close_leaf(Context& c) {
   return 0;
 }
 
-// Voids the pending root, which gives an owner less than the coordinator signed for its epoch or
-// one before it (in the Ed25519 instruction before this one).
+// Voids the pending root because it gives an owner less than the coordinator signed for its
+// epoch or an earlier one (in the Ed25519 instruction before this one).
 namespace prove_less_accounts {
 enum : u64 { config, leaf, mint, stake_vault, bounty_to, instructions, token_program };
 }
@@ -1795,8 +1797,9 @@ FN u64 guard_prove_less(Context& c) {
   return 0;
 }
 
-// Voids the pending root, which leaves out an owner to whom the coordinator signed an amount:
-// two neighbours, or the leaf at an end twice, between which the owner would lie.
+// Voids the pending root because it omits an owner for whom the coordinator signed an amount.
+// The evidence is two neighbours between which the owner would be, or the leaf at an end, given
+// twice.
 namespace prove_missing_accounts {
 enum : u64 { config, left, right, mint, stake_vault, bounty_to, instructions, token_program };
 }
@@ -1825,8 +1828,8 @@ FN u64 guard_prove_missing(Context& c) {
   return 0;
 }
 
-// Voids the pending root, in which two leaves are out of order, have one owner or one index, or
-// an empty place stands before a filled one.
+// Voids the pending root because two of its leaves are out of order or have the same owner or
+// index, or because an empty place is before a filled one.
 namespace prove_order_accounts {
 enum : u64 { config, left, right, mint, stake_vault, bounty_to, token_program };
 }
@@ -1854,8 +1857,8 @@ FN u64 guard_prove_order(Context& c) {
   return 0;
 }
 
-// Voids the pending root, in which a node's sum is not that of its children. Siblings of 40
-// bytes from that node up follow.
+// Voids the pending root because the sum of a node is not the sum of its children. Siblings of
+// 40 bytes follow, from that node up.
 namespace prove_sum_accounts {
 enum : u64 { config, mint, stake_vault, bounty_to, token_program };
 }
@@ -1878,7 +1881,7 @@ FN u64 guard_prove_sum(Context& c) {
 }
 
 // Demands the path of an owner in the pending root. Without an answer within a challenge window
-// the root is void; the answer is paid `demand_lamports`.
+// the root can be voided. An answer is paid with `demand_lamports`.
 namespace demand_accounts {
 enum : u64 { payer, config, demand, system_program };
 }
@@ -1895,8 +1898,8 @@ FN u64 guard_demand(Context& c) {
   return 0;
 }
 
-// Answers a demand with a shown leaf of its owner (given twice), or with neighbours between
-// which the owner would lie.
+// Answers a demand with a shown leaf of its owner (given twice), or with the neighbours between
+// which the owner would be.
 namespace answer_accounts {
 enum : u64 { answerer, config, demand, left, right };
 }
@@ -1921,8 +1924,9 @@ FN u64 guard_answer(Context& c) {
   return 0;
 }
 
-// Voids the pending root after an unanswered demand, or closes a demand of a root that is gone,
-// for any caller. The lamports of the demand go back to the account that paid for it.
+// Voids the pending root after an unanswered demand, or closes a demand if its root is no longer
+// pending. Any account may call it. The lamports of the demand go back to the account that paid
+// for it.
 namespace void_unanswered_accounts {
 enum : u64 { payer, config, demand, mint, stake_vault, bounty_to, token_program };
 }
@@ -1949,9 +1953,10 @@ FN u64 guard_void_unanswered(Context& c) {
   return 0;
 }
 
-// Voids the pending root, which takes from an owner what the last final root gave it: a shown
-// leaf of that one, and the owner's leaf of the pending one (given twice), which has less or
-// another index, or two neighbours between which the owner would lie.
+// Voids the pending root because it takes from an owner an amount that the last final root gave.
+// The evidence is the shown leaf of the owner in the final root and, in the pending root, the
+// leaf of the owner (given twice) with less or another index, or the two neighbours between
+// which the owner would be.
 namespace prove_fell_accounts {
 enum : u64 { config, before, left, right, mint, stake_vault, bounty_to, token_program };
 }
@@ -2003,8 +2008,8 @@ FN u64 guard_propose(Context& c) {
   return 0;
 }
 
-// Votes with the whole of a stake, which stays locked to the end of the vote and is paid its
-// part of the reward.
+// Votes with a whole stake, which is locked until the end of the vote and gets its part of the
+// reward.
 namespace vote_accounts {
 enum : u64 { owner, config, stake, proposal, vote, system_program };
 }
@@ -2028,7 +2033,7 @@ FN u64 guard_vote(Context& c) {
   return 0;
 }
 
-// Carries out a proposal that has its quorum and its majority, after the delay.
+// Carries out a proposal after the delay, if it has the quorum and the majority.
 namespace execute_accounts {
 enum : u64 { config, proposal, treasury, to, token_program };
 }

@@ -1,9 +1,11 @@
-// An agent on a network of Weft: asks a model, runs the tools that it calls, and asks again with their results until it answers.
+// An agent that uses a model of a Weft network: it asks the model, runs the tools that the model
+// calls, and asks again with their results, until the model answers without a call.
 //
 //   node examples/agent/agent.mjs --model NAME [--url http://127.0.0.1:7300] [--must-call N] [--turns N] [--max-tokens N] [--seed N] QUESTION
 //
-// Models that were taught tools call them by themselves. --must-call holds the first N answers to a call, by a grammar of the tools'
-// schemas, so that a small model calls with valid arguments, too.
+// Models that are trained to use tools call them without further options. With --must-call N the
+// first N answers must be calls: a grammar of the tools' schemas allows nothing else, so that even
+// a small model makes calls with valid arguments.
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { offered, run } from './tools.mjs';

@@ -1,5 +1,6 @@
-// What the agent can do: each tool has the schema that its arguments are held to, and the function that runs. Results are JSON, and
-// so are mistakes, which the model reads as well.
+// The agent's tools. Each tool has a schema, which its arguments must match, and a function that
+// runs. A function returns its result as JSON. If a call fails, it returns the error as JSON, so
+// that the model can read the error.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

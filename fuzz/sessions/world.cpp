@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t clients_count = 6, workers_count = 8;
 // An idle machine needs a fraction of this time; a busy one gets more time by its load.
 Duration patience() { return 60s * busy(); }
-Duration busy_patience() { return 10s * busy(); }  // With answers that say "try again".
+Duration busy_patience() { return 10s * busy(); }  // If answers may say "try again".
 
 crypto::KeyPair wallet_of(std::uint64_t seed, const char* role, std::size_t index) {
   const Hash hash = crypto::sha256(as_bytes(weft::format("{} {} {}", seed, role, index)));

@@ -1,5 +1,6 @@
-// The compiler cache and the precompiled headers of cmake/precompiled_headers.cmake: a checkout in which a header has other
-// comments gets no precompiled header of another checkout, which the compiler would refuse.
+// Tests the compiler cache together with the precompiled headers of
+// cmake/precompiled_headers.cmake. If a header has other comments in another checkout, that
+// checkout does not get the first one's precompiled header, because the compiler would refuse it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -18,7 +19,8 @@ function checkout(folder, name, comment, ...settings) {
     fs.writeFileSync(path.join(folder, name, file), text);
   };
   write('src/common/base/result.h', `// ${comment}\n#pragma once\nenum class ErrorCode { ok };\n`);
-  // The name in the source keeps the cache from giving the object of another checkout.
+  // Each checkout's source contains its name, so that the cache does not return the object file of
+  // another checkout.
   write('src/common/base/format.h', '// Nothing.\n');
   write('one.cpp', `#include "common/base/result.h"\nErrorCode one() { return ErrorCode::ok; }  // ${name}\n`);
   write(

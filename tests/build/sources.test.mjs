@@ -1,5 +1,6 @@
-// A stale build is never used: everything that the compilers and the page's bundler read lies below a path that
-// scripts/parts.sh lists for its part, so ./weft builds the part again when it changes.
+// Tests that ./weft never uses a stale build: every file that the compilers and the page's bundler
+// read is below a path that scripts/parts.sh lists for its part, so that ./weft builds the part
+// again if the file changes.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -231,7 +231,7 @@ test('a lost GPU is shown, replaced, and the job goes on', async (t) => {
 
   const browser = await context.browser().newBrowserCDPSession();
   await browser.send('Browser.crashGpuProcess');
-  await until(() => page.evaluate(() => globalThis.alerts.some((alert) => alert.includes('The GPU went away'))), 'the loss is shown', 120);
+  await until(() => page.evaluate(() => globalThis.alerts.some((alert) => alert.includes('The GPU was lost'))), 'the loss is shown', 120);
   await until(async () => (await page.getByRole('alert').count()) === 0, 'a new device is there', 120);
 
   const { job } = await submit(t, url, hashJob({ tasks: 4, name: 'after' }));

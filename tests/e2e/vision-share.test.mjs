@@ -186,7 +186,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   });
   await help(liar, link);
   await ended(liar);
-  await until(async () => /helper 1.*not those that this tab finds/.test(await left()), 'the liar is left out');
+  await until(async () => /helper 1.*differ from those that this tab finds/.test(await left()), 'the liar is left out');
 
   // This page is a helper that sends random bytes after it has joined.
   const noisy = await context.newPage();
@@ -200,7 +200,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   });
   await help(noisy, link);
   await ended(noisy);
-  await until(async () => /helper 2.*does not belong on this line/.test(await left()), 'the noisy one is left out');
+  await until(async () => /helper 2.*sent a message that is not allowed here/.test(await left()), 'the noisy one is left out');
 
   // A link with another secret leads to no meeting. A link with another key is not this camera's.
   const turned = (at) => {

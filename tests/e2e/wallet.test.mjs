@@ -212,11 +212,11 @@ test('a receipt of a device is checked in the page, and one that was changed is 
     assert.match(found, /: this receipt is refused\./);
     assert.ok(found.includes(sentence), `${sentence} is missing in: ${found}`);
   };
-  await holds(receipt, 'Its 3 claims make the root that is signed.', 'The device has signed it for this network and its coordinator.',
-    `The chain names ${device.text} as a device of its owner.`, 'It is recorded on the chain since 20');
+  await holds(receipt, 'The receipt’s 3 claims give the signed root.', 'The device has signed the receipt for this network and its coordinator.',
+    `The chain names ${device.text} as a device of its owner.`, 'The receipt has been recorded on the chain since 20');
   assert.deepEqual(await violations(page), []);
-  await refused({ ...receipt, claims: claims.map((claim, i) => (i === 1 ? { ...claim, result: hex(wire.sha256('another')) } : claim)) }, 'Its claims do not make the root that is signed.');
-  await refused({ ...receipt, worker: hex(wire.sha256('another')) }, 'The device has not signed it for this network and its coordinator.');
+  await refused({ ...receipt, claims: claims.map((claim, i) => (i === 1 ? { ...claim, result: hex(wire.sha256('another')) } : claim)) }, 'The receipt’s claims do not give the signed root.');
+  await refused({ ...receipt, worker: hex(wire.sha256('another')) }, 'The device has not signed the receipt for this network and its coordinator.');
   await refused({ ...receipt, owner: operator }, 'The chain does not name this device for this owner.');
   await refused('{', 'This file is not JSON.');
   await holds(receipt);
@@ -226,12 +226,12 @@ test('a receipt of a device is checked in the page, and one that was changed is 
   const nonce = wire.sha256('another worker');
   const unrecorded = { ...receipt, worker: hex(nonce), signature: wire.toBase58(device.sign(wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, nonce, root))) };
   await page.getByLabel('Receipts’ files').setInputFiles([fileOf('first.json', receipt), fileOf('second.json', unrecorded), fileOf('third.json', { ...receipt, session: hex(wire.sha256('x')) })]);
-  assert.match(await said('first.json'), /this receipt holds\.[^]*It is recorded on the chain since/);
-  assert.match(await said('second.json'), /this receipt holds\.[^]*It is not recorded on the chain\./);
+  assert.match(await said('first.json'), /this receipt holds\.[^]*The receipt has been recorded on the chain since/);
+  assert.match(await said('second.json'), /this receipt holds\.[^]*The receipt is not recorded on the chain\./);
   assert.match(await said('third.json'), /this receipt is refused\./);
   // A changed file with a known name is checked again, and its row in the list is replaced.
   await page.getByLabel('Receipts’ files').setInputFiles(fileOf('first.json', unrecorded));
-  await byId(page, 'receipt-checked').filter({ hasText: 'first.json' }).getByText('It is not recorded on the chain.').waitFor();
+  await byId(page, 'receipt-checked').filter({ hasText: 'first.json' }).getByText('The receipt is not recorded on the chain.').waitFor();
   assert.equal(await byId(page, 'receipt-checked').filter({ hasText: 'first.json' }).count(), 1);
   assert.deepEqual(await violations(page), []);
 

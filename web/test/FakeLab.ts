@@ -23,7 +23,7 @@ export class FakeLab implements LabPort {
   postMessage(message: ToLab): void {
     this.asked.push(message);
     const answer = this.#answers[message.method] as ((argument: unknown) => LabCalls[LabMethod]['answer']) | undefined;
-    // Without an answer the call waits, as a long run does.
+    // A call for which the test sets no answer waits, as it would for a long run.
     if (answer === undefined) return;
     void (async () => answer(message.argument))().then(
       (value) => this.say({ call: message.call, answer: value }),

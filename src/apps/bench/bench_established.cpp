@@ -76,7 +76,9 @@ class Network {
       }
       if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
       if (now() > give_up)
-        return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers join.\n{}",
+        return fail(ErrorCode::deadline_exceeded,
+                    "Only {} of {} workers have joined the coordinator in time.\n"
+                    "{}",
                     all.workers.size(), options_.workers, server_->last_words());
       std::this_thread::sleep_for(look_every);
     }
@@ -98,7 +100,8 @@ class Network {
           WEFT_ASSIGN(const auto view, api_->job(job));
           if (view.state == "running") continue;
           if (view.state != "done")
-            return fail(ErrorCode::internal, "A job is {}: {}", view.state, view.reason);
+            return fail(ErrorCode::internal, "A job did not end as done but as {}: {}", view.state,
+                        view.reason);
           ++times.jobs;
         }
         WEFT_ASSIGN(const auto submitted,

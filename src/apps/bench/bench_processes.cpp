@@ -61,7 +61,9 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(
   while (server->port_ == 0) {
     server->port_ = server->log_->with([](Log& log) { return log.port; });
     if (!server->process_->running() || now() > give_up)
-      return fail(ErrorCode::unavailable, "The coordinator does not start.\n{}",
+      return fail(ErrorCode::unavailable,
+                  "The coordinator did not start. Its last output:\n"
+                  "{}",
                   server->last_words());
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

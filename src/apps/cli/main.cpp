@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   app.fallthrough();
   bool verbose = false;
-  app.add_flag("--verbose", verbose, "Say more about what happens");
+  app.add_flag("--verbose", verbose, "Log more details");
 
   // Runs the chosen command. Set by the command's callback and called after parsing, when the
   // options are complete.
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   std::string shell;
   CLI::App* completion = app.add_subcommand(
       "completion", "Prints a completion script: source <(weft completion bash)");
-  completion->add_option("shell", shell, "For which shell")
+  completion->add_option("shell", shell, "Name of the shell")
       ->required()
       ->type_name("{bash,zsh,fish}");
   completion->callback([&] {

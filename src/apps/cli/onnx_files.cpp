@@ -37,7 +37,7 @@ Result<onnx::Tensor> read_onnx_input(const std::filesystem::path& folder, std::s
   }
   // A tensor's name must not be used as a path.
   if (name.contains('/') || name.contains('\0'))
-    return fail(ErrorCode::not_found, "There is no file {}.", serialised.string());
+    return fail(ErrorCode::not_found, "The file {} does not exist.", serialised.string());
   const auto numpy = folder / (name + ".npy");
   if (!std::filesystem::exists(numpy, ignored))
     return fail(ErrorCode::not_found, "The input '{}' is in neither {} nor {}.", name,

@@ -110,7 +110,8 @@ Result<ByteVector> picture_png(ByteSpan bytes, std::string_view type,
         "The output cannot be drawn: a picture needs i32, u32 or f32 in two dimensions of 1 to {}.",
         side_max);
   if (bytes.size() != shape[0] * shape[1] * 4) {
-    return fail(ErrorCode::invalid_argument, "{} bytes are not {} x {} elements of {}.",
+    return fail(ErrorCode::invalid_argument,
+                "The output cannot be drawn: {} bytes are not {} x {} elements of {}.",
                 bytes.size(), shape[0], shape[1], type);
   }
   const auto pixels = type == "f32"   ? colours<float>(bytes)

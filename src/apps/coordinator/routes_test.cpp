@@ -16,7 +16,7 @@ namespace {
 
 struct Row {
   std::string method;
-  std::string target;  // Such as "/v1/jobs/ID?x=1".
+  std::string target;  // Target of the request, such as "/v1/jobs/ID?x=1".
   std::string who;
 };
 

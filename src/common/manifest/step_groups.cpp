@@ -23,7 +23,7 @@ StepRange steps_of_group(const Manifest& manifest, std::uint32_t group) {
   check(group < groups, "a group of steps is one of the job's");
   const auto steps = static_cast<std::uint32_t>(manifest.steps.size());
   const std::uint32_t each = steps / groups;
-  const std::uint32_t longer = steps % groups;  // Groups that take one step more.
+  const std::uint32_t longer = steps % groups;  // The number of groups with one step more.
   return {.first = group * each + std::min(group, longer),
           .count = each + (group < longer ? 1U : 0U)};
 }

@@ -36,7 +36,7 @@ std::optional<std::string> first_difference(ByteSpan a, ByteSpan b, Decode decod
       return weft::format("element {} is {} here and {} there", i, left, right);
   }
   if (!std::ranges::equal(a.subspan(count * sizeof(T)), b.subspan(count * sizeof(T))))
-    return "the bytes behind the last element differ";
+    return "the bytes after the last element differ";
   return std::nullopt;
 }
 

@@ -68,7 +68,7 @@ TEST(Fingerprint, TellsWeightsOfFewerBitsFromRounding) {
     };
     // The sum of all errors that the header lists.
     EXPECT_TRUE(accepts(0.001F)) << "seed " << seed;
-    EXPECT_FALSE(accepts(0.07F)) << "seed " << seed;  // Q4_0.
+    EXPECT_FALSE(accepts(0.07F)) << "seed " << seed;  // The error of weights in Q4_0.
   }
 }
 
@@ -132,7 +132,7 @@ TEST(Fingerprint, RefusesBytesThatAreNone) {
   EXPECT_TRUE(refused(bytes));
   bytes = good;
   bytes[4] = 0;
-  bytes[5] = 0x7c;  // Infinite.
+  bytes[5] = 0x7c;  // A value that is infinite.
   EXPECT_TRUE(refused(bytes));
 }
 

@@ -65,7 +65,7 @@ TEST(Freivalds, AcceptsTheExtremesOfInt8) {
       1));
 }
 
-// Sums are taken in parts of 1024 elements of A and B and of fewer of C.
+// The check takes 1024 elements of A and B, and fewer of C, at a time.
 TEST(Freivalds, ChecksRowsOfSeveralParts) {
   for (const auto [m, n, k] : {std::array{3U, 1023U, 1025U}, {3U, 1025U, 2049U}, {2U, 3000U, 5U}}) {
     Matrices x = random_product(m, n, k, m + n);
@@ -104,7 +104,7 @@ TEST(Freivalds, RefusesOneWrongElementWhereverItIs) {
 TEST(Freivalds, RefusesErrorsThatCancelInARow) {
   Matrices x = random_product(4, 6, 5, 8);
   x.c[0] += 5;
-  x.c[1] -= 5;  // The row's sum is right, so that a vector of ones would be fooled.
+  x.c[1] -= 5;  // The row's sum stays right, so a check with a vector of ones would accept it.
   EXPECT_FALSE(freivalds_accepts(x.product(), 42));
 }
 

@@ -14,7 +14,7 @@ namespace weft::protocol {
 // This count fits in a frame of 1 MiB: an item of a receipt, the longest element of these lists,
 // takes under 180 bytes.
 inline constexpr FieldBounds task_list{.count_max = 4096};
-// 16 paths of 64 siblings take under 80 KiB.
+// The bound of chunks to open: the paths of 16 chunks, with 64 siblings each, take under 80 KiB.
 inline constexpr FieldBounds opened_chunks{.count_max = opened_chunks_max};
 // `max` is the number of a group of steps.
 inline constexpr FieldBounds opened_states{.count_max = opened_states_max, .max = step_roots_max};

@@ -48,7 +48,7 @@ struct ReceiptItem {
   std::uint32_t count = 0;
 };
 struct Receipt {
-  std::vector<ReceiptItem> items{};  // At most proof::receipt_claims_max.
+  std::vector<ReceiptItem> items{};  // The signed items; at most proof::receipt_claims_max.
   Signature signature{};             // Signs proof::receipt_digest().
 };
 struct TaskFailed {

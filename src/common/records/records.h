@@ -401,7 +401,7 @@ struct Batch {
   std::vector<Changed<Model>> models;
   std::vector<Changed<Pace>> paces;
   std::vector<Season> seasons;                // Replaces the hour's row.
-  std::vector<Changed<HeldPay>> held_pays;    // At most one for each worker and task.
+  std::vector<Changed<HeldPay>> held_pays;    // One row at most for each worker and task.
   std::vector<std::string> api_keys_removed;  // Ids of removed keys.
   std::vector<Task> corrected_tasks;          // Replace accepted tasks, but keep their `agreeing`.
   std::vector<Changed<Recheck>> rechecks;
@@ -441,9 +441,9 @@ struct Loaded {
   std::vector<Faults> faults;              // Ordered by job.
   std::vector<ClientWeight> client_weights;
   std::vector<ApiKey> api_keys;         // Ordered by id.
-  std::vector<Checkpoint> checkpoints;  // For running and ended jobs.
+  std::vector<Checkpoint> checkpoints;  // Checkpoints of running and ended jobs.
   std::vector<Presence> presences;
-  std::vector<Device> devices;          // In the order of their first commits.
+  std::vector<Device> devices;          // Devices in the order of their first commits.
   std::vector<Model> models;            // Ordered by name.
   std::vector<Pace> paces;              // Ordered by time, work and worker.
   std::vector<Season> seasons;          // Ordered by hour.

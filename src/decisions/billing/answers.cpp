@@ -49,14 +49,15 @@ PrintsVerdict compare_prints(const inference::Prints& claimed, const inference::
         ours == own.end() ? ByteSpan() : ByteSpan(ours->second), embedding);
     if (!hidden) {
       out.readable = out.agrees = false;
-      out.reason =
-          weft::format("The audit says nothing after token {}: {}", at, hidden.error().message);
+      out.reason = weft::format("The audit gave no valid hidden state after token {}: {}", at,
+                                hidden.error().message);
       return out;
     }
     const auto distance = proof::fingerprint_distance(theirs->second, *hidden);
     if (!distance) {
       out.agrees = false;
-      out.reason = weft::format("Behind token {}: {}", at, distance.error().message);
+      out.reason = weft::format("The fingerprints after token {} cannot be compared: {}", at,
+                                distance.error().message);
       return out;
     }
     out.error = std::max(out.error, distance->error);

@@ -98,7 +98,7 @@ struct TraceFinding {
   friend bool operator==(const TraceFinding&, const TraceFinding&) = default;
 };
 struct TraceEnd {
-  std::vector<TraceFinding> findings{};  // At most one finding of each auditor.
+  std::vector<TraceFinding> findings{};  // One finding at most of each auditor.
   double farthest = 0;                   // The greatest error of the stages that were found right.
   std::uint32_t stages = 0;              // The number of stages that all auditors computed again.
 };

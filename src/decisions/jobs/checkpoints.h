@@ -67,7 +67,7 @@ class Checkpoints {
   void forget_blob(const TaskId& task, const Hash& blob);
 
   CoreTables& tables_;
-  std::map<TaskId, std::map<PublicKey, Kept>> kept_;  // By open task and worker.
+  std::map<TaskId, std::map<PublicKey, Kept>> kept_;  // Checkpoints by open task and worker.
   std::set<TaskId> held_;
 };
 

@@ -324,7 +324,7 @@ TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifier
   for (std::size_t i = 0; i < 3; ++i) {
     const VerifyOrder& order = alone.verifications[i];
     alone.core().corrections().rechecked(order.task, Hash{}, {.outcome = AuditOutcome::differs},
-                                         alone.now);  // A root of other bytes.
+                                         alone.now);  // The root is not that of the order.
     for (int times = 0; times < 2; ++times)           // A result that arrives twice counts once.
       alone.core().corrections().rechecked(order.task, order.root, {.outcome = outcomes[i]},
                                            alone.now);

@@ -91,8 +91,8 @@ Result<> CoreParts::restore(Restored given, Moment now) {
     const JobId id = row.id;
     auto parsed = manifest::parse(row.manifest);
     if (!parsed)
-      return fail(ErrorCode::data_loss, "The stored manifest of job {} is not one: {}", id.text(),
-                  parsed.error().message);
+      return fail(ErrorCode::data_loss, "The stored manifest of job {} cannot be read: {}",
+                  id.text(), parsed.error().message);
     RunningJob job;
     if (row.price == 0) job.work = work_of(*parsed);  // The canary of the job has not passed.
     job.manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed));
@@ -150,9 +150,8 @@ Result<> CoreParts::restore(Restored given, Moment now) {
   if (const auto* replica = replicas.rest()) return stray("replica", replica->task);
   checkpoints.restore(loaded.checkpoints);
   if (!loaded.jobs.empty())
-    log_info("{} {} on where {}.", counted(loaded.jobs.size(), "job"),
-             loaded.jobs.size() == 1 ? "goes" : "go",
-             loaded.jobs.size() == 1 ? "it was" : "they were");
+    log_info("The running jobs continue from their stored state: {}.",
+             counted(loaded.jobs.size(), "job"));
   return {};
 }
 

@@ -32,7 +32,7 @@ struct CoreSettings {
   bool grants_tainted = true;
   // The share of each price that goes to the account from which verifiers and auditors are paid.
   std::uint32_t verification_permille = 20;
-  std::size_t jobs_running_max = 10'000;   // --jobs-max
+  std::size_t jobs_running_max = 10'000;   // Most running jobs (--jobs-max).
   std::size_t tasks_open_max = 2'000'000;  // Most tasks of all running jobs (--tasks-max).
   // Most running jobs of a client (--jobs-per-client); 0: no bound.
   std::size_t jobs_per_client_max = 1'000;

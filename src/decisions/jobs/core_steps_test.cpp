@@ -115,7 +115,7 @@ class CoreSteps : public testing::Test {
     const JobId job = submit();
     alone->arrive(stranger);
     measure(job, 1);
-    // A trusted worker would measure the job, and the first lease would not know what it takes.
+    // A trusted worker would run the canary, and its first lease would not know the time of a task.
     if (number != stranger) {
       alone->core().sessions().left(SessionId(stranger), true, alone->now);
       alone->arrive(number);
@@ -584,7 +584,7 @@ TEST_F(CoreSteps, ChecksOfAJobWaitForTheRoomOfItsStates) {
   alone->arrive(trusted, {}, tasks);
   const auto room =
       checked_groups(*CoreAlone::submission(steps_manifest(tasks)).manifest).apart_max;
-  // Each check needs one state at most.
+  // A check of this job needs one state at most.
   std::size_t done = 0;
   for (std::size_t at = 0; done < 16 && at < alone->told<protocol::Lease>(trusted).size(); ++at) {
     const protocol::Lease lease = alone->told<protocol::Lease>(trusted)[at];

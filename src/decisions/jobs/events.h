@@ -105,7 +105,7 @@ struct Arrival {
   SessionId session{};
   protocol::Hello hello;
   std::string blob_token;
-  // Its network (net::address_prefix()); empty: the coordinator's machine or network.
+  // Network of the worker (net::address_prefix()); empty: the coordinator's machine or network.
   std::string prefix{};
   trust::Invitation invitation = trust::Invitation::none;
 };
@@ -122,7 +122,7 @@ struct SavedState {
 struct SentStates {
   SessionId session{};
   protocol::States told;
-  // For each of its states: the blob is stored, has the named size, and is a state of the task.
+  // True for each state whose blob is stored, has the named size, and is a state of the task.
   std::vector<bool> is_stored;
 };
 
@@ -189,7 +189,7 @@ struct PaidFound {
     store::Task task;
     PublicKey client;
     std::shared_ptr<const manifest::Manifest> manifest;
-    MicroCredits paid = 0;  // By the client, to all workers that agreed.
+    MicroCredits paid = 0;  // Pay by the client to all workers that agreed.
   };
   PublicKey worker;
   std::vector<Each> tasks;  // Empty: there are no more tasks.

@@ -120,7 +120,7 @@ Result<Forfeits::PaidTasks> Forfeits::paid_tasks(const store::Loaded& loaded) co
   for (const store::Job& row : loaded.held_jobs) {
     auto parsed = manifest::parse(row.manifest);
     if (!parsed)
-      return fail(ErrorCode::data_loss, "The stored manifest of job {} is not one: {}",
+      return fail(ErrorCode::data_loss, "The stored manifest of job {} cannot be read: {}",
                   row.id.text(), parsed.error().message);
     held_jobs[row.id] = {
         .row = row, .manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed))};

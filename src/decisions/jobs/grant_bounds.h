@@ -17,8 +17,8 @@
 namespace weft::jobs {
 
 struct GrantLimits {
-  std::size_t per_day = 1'000;    // Most grants a day; 0: no bound, also none for per_address.
-  std::size_t per_address = 16;   // In a day.
+  std::size_t per_day = 1'000;  // Most grants a day; 0: neither this bound nor per_address applies.
+  std::size_t per_address = 16;   // Most grants a day to one address.
   bool kept_over_restart = true;  // The day's total count survives a restart.
 };
 

@@ -77,7 +77,7 @@ TEST(HeldPay, KnowsTheTasksOfAMinute) {
                     .funds = entry.funds}};
     held.add(entry, start + 30s);
   }
-  held.add(pay_of(1, 5), start + 30s);  // Its task is not known.
+  held.add(pay_of(1, 5), start + 30s);  // Pay for an unknown task.
 
   const auto taken = held.take_of(key_of(1), OwnerId{{key_of(1).bytes}});
 

@@ -27,7 +27,8 @@ class Rechecks {
   static constexpr std::size_t active_max = 4;
   static constexpr std::uint32_t page_size = 64;
   static constexpr std::uint32_t tasks_max = 10'000;
-  static constexpr UnixMillis back = 86'400'000;  // A day.
+  // Age of the oldest tasks that are computed again: a day.
+  static constexpr UnixMillis back = 86'400'000;
 
   // The time before the wrong tasks of a suspect are settled if it is not convicted. They wait
   // because the amount that a conviction takes is divided among all clients of wrong tasks.

@@ -59,7 +59,7 @@ void Refunds::refund(const store::Recheck& row, Moment now) {
     if (const auto moved = tables_.accounts.move(std::move(transaction), now);
         !moved || *moved != ledger::Applied::now) {
       log_error("The client of {} cannot be refunded: {}", open->row.task.text(),
-                moved ? "it was before." : moved.error().message);
+                moved ? "this refund was made before." : moved.error().message);
       continue;
     }
     open->row.refunded += part;

@@ -38,13 +38,16 @@ struct Settled {
 };
 
 struct RunningJob {
-  store::Job row;  // Without the manifest's text, which is in the store.
+  store::Job row;  // The stored row, without the manifest's text.
   OwnerId owner;   // The client's owner at the job's start, whose room the job takes.
   Book::Manifest manifest;
-  std::vector<std::unique_ptr<const Settled>> accepted;  // By index; null: the task is open.
+  // Accepted tasks by index; null: the task is open.
+  std::vector<std::unique_ptr<const Settled>> accepted;
   std::uint32_t accepted_count = 0;
-  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // By index of an open task.
-  std::map<std::uint32_t, std::set<PublicKey>> leased;  // By index of an open task; for views.
+  // Delivered results by index of an open task.
+  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;
+  // Workers with a lease, by index of an open task; for views.
+  std::map<std::uint32_t, std::set<PublicKey>> leased;
   std::map<std::uint32_t, std::map<std::pair<Hash, Hash>, bool>>
       compared;  // True if two roots of a task agree within the tolerance.
   // Workers that audited an open task and agreed or accused. They are told and paid when the task
@@ -68,7 +71,7 @@ struct RunningJob {
   std::map<std::uint32_t, Instant> leased_since;
   std::set<std::uint32_t> refused;  // Tasks with a refused result, which are computed again.
   std::uint32_t refusals = 0;
-  Hash work{};  // work_of() its manifest: what its canaries measure.
+  Hash work{};  // work_of() the manifest: the work that the job's canaries measure.
 };
 
 // True if the lease of this attempt asks for roots of steps.
@@ -114,8 +117,8 @@ class RunningJobs {
 
   const CoreSettings& settings_;
   Book& book_;
-  std::unordered_map<JobId, RunningJob> jobs_;  // Its order decides nothing.
-  std::map<OwnerId, Load> loads_;               // By owner that has running jobs.
+  std::unordered_map<JobId, RunningJob> jobs_;  // Nothing depends on the order of this map.
+  std::map<OwnerId, Load> loads_;  // Loads by owner; owners without running jobs are not listed.
   std::size_t tasks_open_ = 0;
 };
 

@@ -18,7 +18,8 @@ void StateAudits::sent(const SentStates& answer, Moment now) {
   const protocol::States& told = answer.told;
   Audit* const audit = audits_.find(told.task);
   const RunningJob* const job = tables_.jobs.find(told.task.job);
-  // The blobs of an answer that was not asked for are swept later: they may be another worker's.
+  // Blobs of an answer that was not asked for are left to the sweep, because they may belong to
+  // another worker.
   if (audit == nullptr || job == nullptr || audit->wanted.suspect != worker->hello.key ||
       audit->wanted.attempt != told.attempt || audit->states.stage != AuditStates::Stage::asked)
     return;

@@ -11,9 +11,9 @@ namespace weft::jobs {
 // The bytes of the states of one check, at most.
 inline constexpr std::uint64_t check_states_bytes_max = std::uint64_t{256} << 20;
 
-// How the tasks of a job are checked by groups of steps.
+// The way in which the tasks of a job are checked by groups of steps.
 struct CheckedGroups {
-  std::uint32_t all = 1;  // The groups of a task; 1: its steps are not checked apart.
+  std::uint32_t all = 1;  // The number of groups of a task; 1: a check computes all steps.
   // The most groups that one check computes apart. A check of more computes the whole task, for
   // which it asks for no state.
   std::uint32_t apart_max = 0;

@@ -133,7 +133,7 @@ class CoreAlone : public World {
   }
   Core& core() { return *core_; }
 
-  // How the next workers arrive.
+  // The protocol versions of the workers that arrive next.
   std::vector<std::uint32_t> versions{protocol::version};
   trust::Invitation invitation = trust::Invitation::none;
   Moment now{.at = Instant{} + std::chrono::hours(1), .unix = 1'000'000'000'000};

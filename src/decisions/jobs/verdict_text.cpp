@@ -12,7 +12,7 @@ using store::Basis;
 
 struct Words {
   std::string_view word;
-  std::string_view one;   // Behind "it".
+  std::string_view one;   // Follows "The result".
   std::string_view many;  // Follows a number of results.
 };
 constexpr std::array<Words, store::bases> words{{

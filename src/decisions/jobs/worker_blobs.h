@@ -29,7 +29,8 @@ namespace weft::jobs {
 class WorkerBlobs {
  public:
   static constexpr std::size_t states_max = 4096;
-  static constexpr std::size_t models_max = 64;  // The oldest are forgotten first.
+  // Most models whose blobs are remembered; the oldest are dropped.
+  static constexpr std::size_t models_max = 64;
 
   //   --- From the core.
   // `text` is the hash of the manifest in the form that workers get.
@@ -74,10 +75,11 @@ class WorkerBlobs {
 
  private:
   struct Allowed {
-    // By index and attempt: the sizes of outputs that are not stored yet.
+    // The sizes of outputs that are not stored yet, by index and attempt of the task.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>> leases;
 
-    // By index and attempt: the sizes of states that were asked for and are not stored yet.
+    // The sizes of states that were asked for and are not stored yet, by index and attempt of the
+    // task.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>> states_asked;
 
     // Take an output or a state of this size.
@@ -86,7 +88,7 @@ class WorkerBlobs {
     static bool take(
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>>& from,
         std::uint64_t bytes);
-    std::uint64_t upload_bytes = 0;  // Bytes that it may still store.
+    std::uint64_t upload_bytes = 0;  // Bytes that the worker may still store.
     bool reads = false;
     std::unordered_set<Hash> states;
   };

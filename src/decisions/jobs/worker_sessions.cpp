@@ -35,7 +35,8 @@ void WorkerSessions::disconnect(const PublicKey& key, Moment now) {
 }
 
 void WorkerSessions::arrive(Arrival arrival, Moment now) {
-  tables_.scheduler.histories().set_clock(now.at, now.unix);  // The worker's hours count from here.
+  // The worker's presence counts from this time.
+  tables_.scheduler.histories().set_clock(now.at, now.unix);
   const PublicKey key = arrival.hello.key;
   const auto close = [this](SessionId session, ErrorCode code, std::string message) {
     tables_.workers.close(session, code, std::move(message));

@@ -41,7 +41,9 @@ Result<> check_input(const Model& model, std::span<const Node> nodes, const Late
     return fail(ErrorCode::invalid_argument,
                 "A model of {} layers is too deep to plan for (at most 4096).", model.layers);
   if (!(model.last_work_layers >= 0) || !std::isfinite(model.last_work_layers))
-    return fail(ErrorCode::invalid_argument, "last_work_layers is {}.", model.last_work_layers);
+    return fail(ErrorCode::invalid_argument,
+                "last_work_layers is {}; it must be a finite number of at least 0.",
+                model.last_work_layers);
   if (latency.nodes() != nodes.size())
     return fail(ErrorCode::invalid_argument,
                 "The latencies are between {} nodes, but {} nodes are given.", latency.nodes(),
@@ -279,13 +281,14 @@ Result<Plan> plan_chain(const Model& model, std::span<const Node> nodes, const L
                         const PlanOptions& options) {
   WEFT_OK(check_input(model, nodes, latency));
   if (options.max_shards != 0 && options.min_shards > options.max_shards)
-    return fail(ErrorCode::invalid_argument, "min_shards is {}, max_shards {}.", options.min_shards,
-                options.max_shards);
+    return fail(ErrorCode::invalid_argument, "min_shards is {}, more than max_shards, {}.",
+                options.min_shards, options.max_shards);
   if (options.min_shards > model.layers)
     return fail(ErrorCode::invalid_argument, "A model of {} layers cannot be split into {} shards.",
                 model.layers, options.min_shards);
   if (!(options.period_slack >= 0))
-    return fail(ErrorCode::invalid_argument, "period_slack is {}.", options.period_slack);
+    return fail(ErrorCode::invalid_argument, "period_slack is {}; it must be at least 0.",
+                options.period_slack);
   const Planner planner(model, nodes, latency, options);
   const std::optional<Chain> chain = options.objective == Objective::token
                                          ? planner.best_token()

@@ -210,7 +210,8 @@ Result<Partition> partition(Strategy strategy, const Work& work, std::span<const
     case Strategy::hybrid:
       return hybrid(work, nodes, latency, options);
   }
-  return fail(ErrorCode::invalid_argument, "There is no strategy {}.", static_cast<int>(strategy));
+  return fail(ErrorCode::invalid_argument, "The partition strategy {} does not exist.",
+              static_cast<int>(strategy));
 }
 
 }  // namespace weft::mesh

@@ -116,7 +116,7 @@ enum class Standing : std::uint8_t {
   invited,      // A worker of the operator; its speed is its claim, corrected by its results.
 };
 
-// How a worker shares its device among the tasks that it holds.
+// The way in which a worker shares its device among the tasks that it holds.
 enum class Sharing : std::uint8_t {
   // Tasks run one after another, each with all of the worker's memory. The data of the tasks that
   // wait is fetched ahead.

@@ -60,9 +60,9 @@ struct Waiting {
   // For `too_slow`: the task's time on the fastest worker. Otherwise the expected time until
   // something changes.
   std::optional<double> seconds;
-  MicroCredits per_unit = 0;  // For `price`: the price of a unit.
-  MicroCredits accepted = 0;  // For `price`: the least price that a worker accepts.
-  double seconds_max = 0;     // For `too_slow`: the time limit.
+  MicroCredits per_unit = 0;  // The price of a unit, if the reason is `price`.
+  MicroCredits accepted = 0;  // The least price that a worker accepts, if the reason is `price`.
+  double seconds_max = 0;     // The time limit, if the reason is `too_slow`.
   // The delay of the job in the queue, because its client had more than its share (fair_share.h).
   double lead_seconds = 0;
 

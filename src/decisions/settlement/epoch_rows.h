@@ -36,7 +36,7 @@ struct Settled {
 // The amounts that an epoch may give out, in micro-credits.
 struct EpochFunds {
   std::uint64_t available = 0;  // Charged by vouchers and not posted yet.
-  std::uint64_t emission = 0;   // New tokens.
+  std::uint64_t emission = 0;   // New tokens that the epoch may give out.
 };
 struct EpochRows {
   std::vector<solana::Earned> rows;  // The rows, sorted by owner.

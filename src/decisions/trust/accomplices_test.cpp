@@ -407,7 +407,7 @@ TEST_F(AccomplicesTest, AResultThatIsHeldBackAndDisputedIsHeldBackOnce) {
   add(1, 2, 2);
   (void)run({job(1), 0}, 0, right, 1'000'000);
   (void)referee->leased({job(1), 1}, wallet(1), price, 1'000'000,
-                        moment);  // Some stake is at risk.
+                        moment);  // The lease puts some of the stake at risk.
   (void)referee->leased({job(1), 1}, wallet(0), price, 1'000'000, moment);
   EXPECT_TRUE(every<Accepted>(root_says({job(1), 0}, AuditOutcome::agrees)).empty());
   (void)run({job(1), 0}, 2, wrong);

@@ -65,8 +65,10 @@ void VoteJudge::judge_ballot(const VoteTable::Open& open, std::vector<Decision>&
     if (!groups.believed_differ()) return;
     return fail_job(
         open.task.job,
-        weft::format("replicas differ: task {} has {} results, {} against {}, and no end in sight.",
-                     open.task.index, count.votes, best, count.rival),
+        weft::format(
+            "replicas differ: task {} has {} results, {} against {}, and more than {} would be "
+            "needed to decide.",
+            open.task.index, count.votes, best, count.rival, voters_max),
         out);
   }
   votes.wanted = wanted;
@@ -157,7 +159,7 @@ void VoteJudge::refuse_rest(const TaskId& task, const Policy& policy, const Task
   for (std::size_t i = 0; i < votes.replicas.size(); ++i) {
     const HeldReplica& held = votes.replicas[i];
     if (std::ranges::contains(quorum, i)) continue;
-    if (held.rejected) continue;  // It was refused already, when it was rejected.
+    if (held.rejected) continue;  // A rejected result was refused at its rejection.
     if (!held.covered) {
       out.push_back(Refused{task, held.worker, held.attempt,
                             "The task was settled before the receipt came."});

@@ -27,12 +27,13 @@ struct HeldReplica {
 
 // The results of an open task and the state of their vote.
 struct TaskVotes {
-  std::vector<HeldReplica> replicas;  // In the order of arrival.
+  std::vector<HeldReplica> replicas;  // Results in the order of arrival.
   std::uint32_t wanted = 0;
   std::optional<Ballot> ballot;
   bool provisional = false;  // True if Provisional was reported.
 
-  [[nodiscard]] std::uint32_t covered() const;  // Including rejected ones.
+  // Returns the number of results with receipts, with rejected ones.
+  [[nodiscard]] std::uint32_t covered() const;
   [[nodiscard]] std::uint32_t counting() const;
   [[nodiscard]] std::uint32_t rejected() const;
 };
@@ -75,13 +76,14 @@ class VoteTable {
   struct Job {
     Policy policy;
     std::uint32_t accepted_count = 0;
-    std::vector<bool> accepted;                         // By the index of the task.
-    std::unordered_map<std::uint32_t, TaskVotes> open;  // By the index of the task; never iterated.
+    std::vector<bool> accepted;  // Accepted tasks, by index.
+    // Votes of open tasks, by index; never iterated.
+    std::unordered_map<std::uint32_t, TaskVotes> open;
   };
   // Returns nullptr if the job is unknown or has no such task.
   [[nodiscard]] Job* job_with(const TaskId& task);
 
-  std::unordered_map<JobId, Job> jobs_;  // Never iterated.
+  std::unordered_map<JobId, Job> jobs_;  // Jobs by id; never iterated.
 };
 
 }  // namespace weft::trust

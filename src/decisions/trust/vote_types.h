@@ -21,7 +21,7 @@ struct Policy {
   std::uint32_t replicas = 1;  // Size of the quorum.
   // Limit of replicas if results disagree. 0: 2 * replicas - 1, so that a majority decides.
   std::uint32_t replicas_max = 0;
-  Agree agree;  // Empty: roots must be equal.
+  Agree agree;  // Compares two roots; empty: roots must be equal.
   // Returns true if the agreement of these workers decides. Empty: agreement always decides. If it
   // does not decide, a result that would be accepted is Provisional, until a ballot names the
   // winner.
@@ -72,7 +72,7 @@ struct Accepted {
   TaskId task;
   Hash root;
   PublicKey worker;
-  std::vector<PublicKey> agreeing;  // In the order of keys.
+  std::vector<PublicKey> agreeing;  // Paid workers, in the order of keys.
   // Further workers that agree, if a ballot asked for more than Policy::replicas. In the order of
   // keys.
   std::vector<PublicKey> jurors = {};
@@ -82,7 +82,7 @@ struct Accepted {
 struct Provisional {
   TaskId task;
   Hash root;
-  std::vector<PublicKey> agreeing;  // In the order of arrival.
+  std::vector<PublicKey> agreeing;  // Workers that agree, in the order of arrival.
 };
 // A replica is not accepted and not paid. Its lease, if it is still open, has failed. The caller
 // tells the scheduler with failed() and data_loss, and may ignore its not_found.
@@ -105,7 +105,7 @@ struct NeedReplicas {
 };
 struct JobFailed {
   JobId job;
-  std::string reason;  // "replicas differ: ...". The job is forgotten here already.
+  std::string reason;  // "replicas differ: ...". The job is already forgotten here.
   // The right answer depends on the device: no worker is at fault, and work that ran is paid.
   bool irreproducible = false;
 };

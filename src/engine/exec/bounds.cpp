@@ -61,7 +61,7 @@ Result<> check_requirements(const Manifest& manifest, const gpu::Device& device,
   }
   if (manifest.requirements.memory_bytes > bounds.bytes_max) {
     return fail(ErrorCode::resource_exhausted,
-                "The job requires {} bytes of memory; a task may take {} (bytes_max).",
+                "The job requires {} bytes of memory; a task may take at most {} (bytes_max).",
                 manifest.requirements.memory_bytes, bounds.bytes_max);
   }
   return {};
@@ -71,8 +71,8 @@ Result<> check_binding_bytes(std::string_view what, std::uint64_t bytes, std::ui
                              const Bounds& bounds) {
   if (bytes > bounds.binding_bytes_max) {
     return fail(ErrorCode::resource_exhausted,
-                "{} takes {} bytes; a binding may take {} (binding_bytes_max).", what, bytes,
-                bounds.binding_bytes_max);
+                "{} takes {} bytes; a binding may take at most {} (binding_bytes_max).", what,
+                bytes, bounds.binding_bytes_max);
   }
   if (bytes > device_max)
     return fail(ErrorCode::resource_exhausted, "{} takes {} bytes; this device binds at most {}.",
@@ -112,12 +112,12 @@ Result<> check_bindings(const Job& job, const gpu::Device& device, const Bounds&
   }
   if (storages > limits.storage_buffers_per_stage_max) {
     return fail(ErrorCode::resource_exhausted,
-                "The job binds {} storage buffers; this device takes {}.", storages,
+                "The job binds {} storage buffers; this device binds at most {}.", storages,
                 limits.storage_buffers_per_stage_max);
   }
   if (uniforms > limits.uniform_buffers_per_stage_max) {
     return fail(ErrorCode::resource_exhausted,
-                "The job binds {} uniform buffers with the one of Weft; this device takes {}.",
+                "The job and Weft itself bind {} uniform buffers; this device binds at most {}.",
                 uniforms, limits.uniform_buffers_per_stage_max);
   }
   return {};
@@ -153,8 +153,8 @@ Result<> check_dispatches(const Job& job, const gpu::Device& device, const Bound
       cut && piece > 0 ? (std::uint64_t{options.range.count} + piece - 1) / piece : 1;
   if (pieces * steps > bounds.dispatches_max) {
     return fail(ErrorCode::resource_exhausted,
-                "The task takes {} dispatches; it may take {} (dispatches_max).", pieces * steps,
-                bounds.dispatches_max);
+                "The task takes {} dispatches; it may take at most {} (dispatches_max).",
+                pieces * steps, bounds.dispatches_max);
   }
   return {};
 }
@@ -167,7 +167,8 @@ Result<> check_data(const Job& job) {
     const std::array wanted = {std::uint64_t{kernel.m} * kernel.k,
                                std::uint64_t{kernel.k} * kernel.n};
     if (job.data.size() != wanted.size())
-      return fail(ErrorCode::invalid_argument, "A kernel job brings two matrices, not {}.",
+      return fail(ErrorCode::invalid_argument,
+                  "A kernel job multiplies two matrices, but this job has data for {}.",
                   job.data.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (job.data[i].size() == wanted[i]) continue;
@@ -179,8 +180,9 @@ Result<> check_data(const Job& job) {
   if (manifest.kind == manifest::Kind::wgsl && job.shader.empty())
     return fail(ErrorCode::invalid_argument, "The job has no shader text.");
   if (job.data.size() != manifest.bindings.size()) {
-    return fail(ErrorCode::invalid_argument, "The job brings data for {} of {} bindings.",
-                job.data.size(), manifest.bindings.size());
+    return fail(ErrorCode::invalid_argument,
+                "The job has data for {} bindings, but its manifest has {}.", job.data.size(),
+                manifest.bindings.size());
   }
   for (std::size_t i = 0; i < job.data.size(); ++i) {
     const manifest::Binding& binding = manifest.bindings[i];
@@ -241,7 +243,8 @@ Result<> check_job(const Job& job, Range range) {
                 range.count, length);
   }
   if (!manifest::can_cut(job.manifest) && job.manifest.split.tasks == 1 && range.count != length) {
-    return fail(ErrorCode::invalid_argument, "The job cannot be cut; it runs as a whole.");
+    return fail(ErrorCode::invalid_argument,
+                "A part of the job was asked for, but the job cannot be cut into parts.");
   }
   return check_data(job);
 }
@@ -294,8 +297,8 @@ Result<> range_fits(const Job& job, const gpu::Device& device, const Bounds& bou
       options.bytes_max == 0 ? bounds.bytes_max : std::min(options.bytes_max, bounds.bytes_max);
   if (taken.bytes > bytes_max) {
     return fail(ErrorCode::resource_exhausted,
-                "The task takes {} bytes on the device; it may take {} (bytes_max).", taken.bytes,
-                bytes_max);
+                "The task takes {} bytes on the device; it may take at most {} (bytes_max).",
+                taken.bytes, bytes_max);
   }
   return check_dispatches(job, device, bounds, options);
 }

@@ -148,7 +148,8 @@ class CpuExecutor final : public Executor {
     const std::uint64_t bytes = footprint(job, range).bytes;
     if (bytes > bounds_.bytes_max) {
       return fail(ErrorCode::resource_exhausted,
-                  "The task takes {} bytes; it may take {} (bytes_max).", bytes, bounds_.bytes_max);
+                  "The task takes {} bytes; it may take at most {} (bytes_max).", bytes,
+                  bounds_.bytes_max);
     }
     return {};
   }

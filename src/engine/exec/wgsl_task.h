@@ -14,7 +14,7 @@ namespace weft::exec {
 
 struct WgslPipelines {
   std::vector<gpu::Pipeline> pipelines;       // One pipeline for each entry point.
-  std::vector<std::size_t> pipeline_of_step;  // For each step, the index into `pipelines`.
+  std::vector<std::size_t> pipeline_of_step;  // Index into `pipelines` of each step's pipeline.
   // The workgroup size of each entry point, or an error if it is unknown. An unknown size leaves
   // the origin of a part unknown too.
   std::vector<Result<std::array<std::uint32_t, 3>>> workgroup_sizes;

@@ -36,10 +36,10 @@ Result<Readback> ReadbackRing::record_parts(Encoder& encoder, const Buffer& sour
                                             std::uint64_t part) {
   const std::uint64_t size = offsets.size() * part;
   if (size > options_.slot_bytes)
-    return fail(
-        ErrorCode::resource_exhausted,
-        "A read of {} bytes is larger than a slot of the ring, {} bytes (slot_bytes raises it).",
-        size, options_.slot_bytes);
+    return fail(ErrorCode::resource_exhausted,
+                "A read of {} bytes is larger than a slot of the readback ring, {} bytes "
+                "(slot_bytes raises the size).",
+                size, options_.slot_bytes);
   for (const std::uint64_t offset : offsets) {
     if (offset % 4 != 0 || part % 4 != 0)
       return fail(ErrorCode::invalid_argument,
@@ -49,7 +49,8 @@ Result<Readback> ReadbackRing::record_parts(Encoder& encoder, const Buffer& sour
   const auto slot = std::ranges::find_if(slots_, &Slot::free);
   if (slot == slots_.end())
     return fail(ErrorCode::resource_exhausted,
-                "All {} slots of the readback ring are in use (slots raises it).", slots_.size());
+                "All {} slots of the readback ring are in use (slots raises their number).",
+                slots_.size());
   slot->taken = true;
   slot->wait.reset();
   for (std::size_t i = 0; i < offsets.size(); ++i)

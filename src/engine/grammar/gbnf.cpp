@@ -107,7 +107,7 @@ class GbnfParser {
     const std::size_t begin = at_;
     WEFT_ASSIGN(const std::string name, parse_name());
     skip_space(false);
-    if (!is_next("::=")) return error("'::=' is expected behind the name '{}'", name);
+    if (!is_next("::=")) return error("'::=' is expected after the name '{}'", name);
     Known& rule = known(name, begin);
     if (rule.defined) {
       at_ = begin;

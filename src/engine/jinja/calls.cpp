@@ -122,7 +122,7 @@ Result<Given> Given::bind(const Arguments& arguments,
   given.names_ = parameters;
   given.values_.resize(parameters.size());
   if (arguments.positional.size() > parameters.size())
-    return fault("{} arguments are given where at most {} are taken", arguments.positional.size(),
+    return fault("{} arguments are given; at most {} are taken", arguments.positional.size(),
                  parameters.size());
   std::ranges::copy(arguments.positional, given.values_.begin());
   for (const auto& [name, value] : arguments.named) {

@@ -167,10 +167,10 @@ Result<Arguments> Evaluator::arguments(const ArgumentNodes& nodes, Scope& scope)
   if (nodes.star_star != nullptr) {
     WEFT_ASSIGN(const Value more, evaluate(*nodes.star_star, scope));
     if (!more.is(Kind::dict))
-      return fault("what stands behind '**' is a {}, not a dict", type_name(more));
+      return fault("the value after '**' is a {}, not a dict", type_name(more));
     for (const auto& [key, value] : more.as_dict().items) {
       if (!key.is(Kind::string))
-        return fault("a keyword behind '**' is a {}, not a str", type_name(key));
+        return fault("a keyword of the value after '**' is a {}, not a str", type_name(key));
       arguments.named.emplace_back(key.as_text(), value);
     }
   }

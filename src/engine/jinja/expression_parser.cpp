@@ -307,7 +307,7 @@ Result<ArgumentNodes> ExpressionParser::parse_arguments() {
       if (arguments.star_star != nullptr) return error("'**' occurs twice in a call");
       WEFT_ASSIGN(arguments.star_star, parse_expression());
     } else if (current().is(Lexeme::Kind::name) && ahead().is_symbol("=")) {
-      if (arguments.star_star != nullptr) return error("an argument stands behind '**'");
+      if (arguments.star_star != nullptr) return error("an argument stands after '**'");
       std::string name = current().text;
       advance();
       advance();
@@ -315,7 +315,7 @@ Result<ArgumentNodes> ExpressionParser::parse_arguments() {
       arguments.named.emplace_back(std::move(name), value);
     } else {
       if (!arguments.named.empty() || arguments.star != nullptr || arguments.star_star != nullptr)
-        return error("an argument without a name stands behind one with a name");
+        return error("an argument without a name stands after one with a name");
       WEFT_ASSIGN(const ExpressionRef value, parse_expression());
       arguments.positional.push_back(value);
     }

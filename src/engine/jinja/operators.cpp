@@ -219,7 +219,7 @@ Result<bool> contains(Interpreter& interpreter, const Value& container, const Va
       return false;
     }
     default:
-      return fault("a {} holds nothing that could be 'in' it", type_name(container));
+      return fault("a {} cannot be searched with 'in'", type_name(container));
   }
 }
 

@@ -186,7 +186,7 @@ class Parser : ExpressionParser {
       if (skip_symbol("=")) {
         WEFT_ASSIGN(parameter.otherwise, parse_expression());
       } else if (!parameters.empty() && parameters.back().otherwise != nullptr) {
-        return error("the parameter '{}' without a value stands behind one with a value",
+        return error("the parameter '{}' without a value stands after one with a value",
                      parameter.name);
       }
       parameters.push_back(std::move(parameter));

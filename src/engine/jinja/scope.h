@@ -34,7 +34,8 @@ struct Scope {
 class Scopes {
  public:
   Scopes(Heap& heap, Meter& meter) : heap_(heap), meter_(meter) {}
-  [[nodiscard]] Result<Scope*> add(Scope* parent);  // With nullptr, adds an outermost scope.
+  // Adds a scope inside `parent`, or an outermost scope if it is null.
+  [[nodiscard]] Result<Scope*> add(Scope* parent);
 
  private:
   Heap& heap_;

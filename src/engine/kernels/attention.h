@@ -38,7 +38,7 @@ struct AttentionSpec {
   // cache's description are used. A RowPlace has the text's first row as its slot, and the text's
   // number of rows as segment_rows.
   struct WholeTexts {
-    std::uint32_t k_offset = 0, v_offset = 0;  // Both must be multiples of 4.
+    std::uint32_t k_offset = 0, v_offset = 0;  // Offsets of keys and values, multiples of 4.
   };
   std::optional<WholeTexts> whole_texts{};
 };

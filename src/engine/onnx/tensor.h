@@ -22,7 +22,8 @@ using Shape = std::vector<std::int64_t>;
 inline constexpr std::size_t rank_max = 16;
 inline constexpr std::uint64_t tensor_bytes_max = std::uint64_t{1} << 31;
 
-[[nodiscard]] std::string to_string(const Shape& shape);  // For example "[1, 3, 640, 640]".
+// Writes a shape as text, such as "[1, 3, 640, 640]".
+[[nodiscard]] std::string to_string(const Shape& shape);
 // Returns the product of the sizes of a shape that checked_count() has accepted.
 [[nodiscard]] std::int64_t element_count(const Shape& shape);
 // Returns the number of elements. Fails with invalid_argument if a size is negative, and with

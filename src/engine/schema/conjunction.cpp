@@ -71,7 +71,7 @@ std::string unescaped(std::string_view part) {
 
 std::unexpected<Error> unsupported_keyword(std::string_view keyword, std::string_view where,
                                            std::string_view why) {
-  return fail(ErrorCode::unsupported, "The schema's keyword '{}' at {}{}{} is not supported.",
+  return fail(ErrorCode::unsupported, "The schema's keyword '{}' at {} is not supported{}{}.",
               keyword, where, why.empty() ? "" : " ", why);
 }
 
@@ -84,7 +84,7 @@ std::unexpected<Error> wrong_keyword(std::string_view keyword, std::string_view 
 Result<Place> Document::follow(const std::string& reference, const Place& from) const {
   const auto nowhere = [&] {
     return fail(ErrorCode::invalid_argument,
-                "The schema's reference '{}' at {} leads to no place of the schema.", reference,
+                "The schema's reference '{}' at {} names no place in the schema.", reference,
                 from.pointer);
   };
   if (!reference.starts_with('#'))

@@ -271,7 +271,7 @@ Result<std::optional<std::string>> multiple_expression(const NumberBounds& bound
     WEFT_ASSIGN(const auto range, whole_range(bounds));
     if (!range) return std::nullopt;
     if ((range->high - range->low) / divisor >= listed_max)
-      return fail(ErrorCode::unsupported, "with bounds that leave more than {} numbers",
+      return fail(ErrorCode::unsupported, "with bounds that allow more than {} numbers",
                   listed_max);
     std::vector<std::string> listed;
     for (std::int64_t value = range->low; value <= range->high; ++value) {

@@ -195,14 +195,14 @@ TEST(Schema, WhatCannotBeHeldToIsNamedWithItsPlace) {
       {R"({"items": {"uniqueItems": true}})",
        "The schema's keyword 'uniqueItems' at #/items is not supported."},
       {R"({"multipleOf": 0.5})",
-       "The schema's keyword 'multipleOf' at # with a number that is not whole is not supported."},
+       "The schema's keyword 'multipleOf' at # is not supported with a number that is not whole."},
       {R"({"multipleOf": 3, "minimum": 1})",
-       "The schema's keyword 'multipleOf' at # with only one bound is not supported."},
+       "The schema's keyword 'multipleOf' at # is not supported with only one bound."},
       {R"({"oneOf": [{"type": "number"}, {"type": "integer"}]})",
-       "The schema's keyword 'oneOf' at # with options that may hold at the same time is not "
-       "supported."},
+       "The schema's keyword 'oneOf' at # is not supported with options that may hold at the same "
+       "time."},
       {R"({"enum": [1], "minimum": 0})",
-       "The schema's keyword 'minimum' at # beside 'enum' or 'const' is not supported."},
+       "The schema's keyword 'minimum' at # is not supported beside 'enum' or 'const'."},
       {R"g({"pattern": "(?=a)"})g", "The pattern '(?=a)' at # has '(?=', which is not supported."},
       {R"({"pattern": "a\\b"})", "The pattern 'a\\b' at # has '\\b', which is not supported."},
       {R"({"pattern": "a("})", "The pattern 'a(' at # has a '(' without its ')'."},
@@ -210,14 +210,14 @@ TEST(Schema, WhatCannotBeHeldToIsNamedWithItsPlace) {
        "The pattern 'a$b' at # has '$' elsewhere than at the beginning or the end, which is not "
        "supported."},
       {R"({"pattern": "^a+$", "maxLength": 3})",
-       "The schema's keyword 'maxLength' at # beside a 'pattern' or 'format' of other lengths is "
-       "not supported."},
-      {R"({"format": "iri"})", "The schema's keyword 'format' at # with \"iri\" is not supported."},
+       "The schema's keyword 'maxLength' at # is not supported beside a 'pattern' or 'format' of "
+       "other lengths."},
+      {R"({"format": "iri"})", "The schema's keyword 'format' at # is not supported with \"iri\"."},
       {R"({"$ref": "other.json"})",
        "The schema's reference 'other.json' at # leads to another document, which is not "
        "supported."},
       {R"({"$ref": "#/$defs/x"})",
-       "The schema's reference '#/$defs/x' at # leads to no place of the schema."},
+       "The schema's reference '#/$defs/x' at # names no place in the schema."},
       {R"({"$ref": "#"})", "The schema at # refers directly to itself, so it describes no value."},
       {R"({"anyOf": [{"$ref": "#"}, {"type": "null"}]})",
        "The schema at # refers directly to itself, so it describes no value."},
@@ -225,7 +225,7 @@ TEST(Schema, WhatCannotBeHeldToIsNamedWithItsPlace) {
       {R"({"type": "text"})", "The schema's keyword 'type' at # names no type of JSON."},
       {R"({"minLength": -1})", "The schema's keyword 'minLength' at # is not a count."},
       {R"({"minLength": 100000})",
-       "The schema's keyword 'minLength' at # above 16384 is not supported."},
+       "The schema's keyword 'minLength' at # is not supported above 16384."},
       {R"({"properties": []})", "The schema's keyword 'properties' at # is not an object."},
       {"5", "The schema at # is neither an object nor a boolean."},
       {"false", "The schema allows nothing: its keywords contradict one another."},

@@ -91,7 +91,7 @@ class Plain {
   [[nodiscard]] Result<> wait(short what, Duration at_most) {
     const Instant give_up = now() + at_most;
     while (true) {
-      if (!events_.wanted()) return fail(ErrorCode::cancelled, "The request is no longer wanted.");
+      if (!events_.wanted()) return fail(ErrorCode::cancelled, "The request was cancelled.");
       pollfd one{.fd = socket_, .events = what, .revents = 0};
       const int ready = ::poll(&one, 1, look_every_ms);
       if (ready > 0) return {};
@@ -229,7 +229,7 @@ Result<Response> converse(Line& line, const Url& url, const Request& request,
     WEFT_ASSIGN(const std::string part, body.take(came));
     if (head.ok()) {
       if (!part.empty() && !events.bytes(part))
-        return fail(ErrorCode::cancelled, "The request is no longer wanted.");
+        return fail(ErrorCode::cancelled, "The request was cancelled.");
       return {};
     }
     head.body.append(part, 0,

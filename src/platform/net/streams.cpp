@@ -230,7 +230,9 @@ Result<std::unique_ptr<StreamListener>> StreamListener::create(
   WEFT_ASSIGN(const std::uint16_t port, free_port(options.address, *address, options.port));
   std::string folder = (options.scratch / "line-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr)
-    return fail(ErrorCode::unavailable, "No folder can be made in {}.", options.scratch.string());
+    return fail(ErrorCode::unavailable,
+                "A folder for the certificate of a direct line cannot be made in {}.",
+                options.scratch.string());
   auto files = self_signed(folder, {"weft-line"}, unix_now());
   std::unique_ptr<TlsListener> listener;
   if (files) {

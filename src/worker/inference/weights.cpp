@@ -44,7 +44,8 @@ Async<Result<std::shared_ptr<Weights>>> Weights::open(ServingHost& host, ModelFi
   WEFT_CO_OK(check_model_file(file));
   std::shared_ptr<Weights> out(new Weights(host, file, std::move(token)));
   const std::size_t size = std::size_t{file.chunks()} * Hash::size;
-  Result<ByteVector> fetched = fail(ErrorCode::internal, "Nothing was fetched.");
+  Result<ByteVector> fetched =
+      fail(ErrorCode::internal, "The list of the model's chunks could not be fetched.");
   for (int attempt = 1;; ++attempt) {
     const Pending<Result<ByteVector>> come;
     host.fetch_blob(digests, size, out->token_,

@@ -15,7 +15,7 @@ struct LandlockRules {
       readable;
   // Folders whose names may be listed, without their files' contents.
   std::vector<std::filesystem::path> listable;
-  std::vector<std::filesystem::path> writable;  // Devices.
+  std::vector<std::filesystem::path> writable;  // Files that may be written: devices.
 };
 
 // Paths that do not exist are skipped. Fails with unsupported if the kernel has no Landlock.

@@ -81,7 +81,7 @@ Result<std::shared_ptr<Sandbox>> SandboxRunner::take_sandbox(const std::string& 
     children_.push_back({.client = name, .sandbox = std::move(next)});
   }
   if (const auto started = start_spare(); !started)
-    log_debug("No sandbox stands by: {}", started.error().message);
+    log_debug("No sandbox is ready: {}", started.error().message);
   note_processes();
   return children_.back().sandbox;
 }

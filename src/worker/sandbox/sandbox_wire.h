@@ -20,9 +20,9 @@ namespace weft::worker {
 enum class FrameKind : std::uint32_t {
   // Requests to the child.
   describe = 1,  // -> done with the capabilities as JSON
-  load = 2,      // a job; compiled, and kept as the newest of loaded_jobs_max jobs
-  run = 3,       // a range of a loaded job -> done with the outputs
-  check = 4,     // a job whose data are ignored; compiled and discarded
+  load = 2,      // loads a job: compiles it, and keeps the newest loaded_jobs_max jobs
+  run = 3,       // runs a range of a loaded job -> done with the outputs
+  check = 4,     // compiles a job without data, and discards it
   // Requests to a child for texts (text_service.h).
   open_text = 5,    // the head of a model's file -> done with the texts of its tokens
   read_prompt = 6,  // a chat or text -> done with its tokens

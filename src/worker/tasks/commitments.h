@@ -17,7 +17,7 @@ namespace weft::worker {
 
 class Commitments {
  public:
-  using Leaves = std::vector<std::vector<Hash>>;  // For each output, the leaves of its Merkle tree.
+  using Leaves = std::vector<std::vector<Hash>>;  // The leaves of each output's Merkle tree.
 
   explicit Commitments(std::size_t results_max) : results_max_(results_max) {}
 

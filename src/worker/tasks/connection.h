@@ -40,7 +40,8 @@ class Connection {
     std::function<Result<>(const PublicKey&)> accept = {};
     // The operator's invitation for this coordinator; an empty text if there is none.
     std::function<std::string(const protocol::Challenge&)> invite = {};
-    Duration join_max = std::chrono::seconds(10);  // From opening the socket to Welcome.
+    // Time limit from the opening of the socket to Welcome.
+    Duration join_max = std::chrono::seconds(10);
     Duration backoff_first = std::chrono::milliseconds(250);
     Duration backoff_max = std::chrono::seconds(30);
   };

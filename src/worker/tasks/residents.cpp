@@ -119,8 +119,8 @@ void Residents::loaded(Resident& resident, const std::shared_ptr<const exec::Job
                        parts_.emit(event::TaskResumed{
                            .key = found->task.key, .done = progress.done(), .of = progress.of()});
                      } else {
-                       log_warning("Task {} begins at its start: {}", found->task.key.task.text(),
-                                   resumed.error().message);
+                       log_warning("Task {} starts from its beginning: {}",
+                                   found->task.key.task.text(), resumed.error().message);
                      }
                      found->progress = std::move(progress);
                      run_next();
@@ -215,7 +215,7 @@ void Residents::part_ends(Resident& resident, std::uint32_t parts, Duration took
   const bool in_parts = progress.done() > 0 || parts < progress.of();
   if (!output && output.error().code == ErrorCode::invalid_argument && in_parts) {
     // The shader may be one that can only run whole. If it fails as a whole, the job is at fault.
-    log_debug("Task {} runs whole: {}", key.task.text(), output.error().message);
+    log_debug("Task {} runs as a whole, not in parts: {}", key.task.text(), output.error().message);
     progress.run_whole();
     resident.part_seconds = 0;
   } else if (!output) {

@@ -89,12 +89,12 @@ void StateAnswers::uploaded(const Upload& one, const Result<>& result) {
   if (!is_wanted(one)) return next_upload();
   const bool passing = !result && (result.error().code == ErrorCode::unavailable ||
                                    result.error().code == ErrorCode::deadline_exceeded ||
-                                   // The token may be of the last session.
+                                   // The token may be that of an earlier session.
                                    result.error().code == ErrorCode::unauthenticated);
   if (passing && one.attempt < upload_attempts_max) {
     return host_.after(upload_retry * one.attempt, alive_.guard([this, again = one]() mutable {
       if (!is_wanted(again)) return next_upload();
-      // Attempts count only with a connection.
+      // An attempt counts only if there was a connection.
       if (connection_.ready()) ++again.attempt;
       upload(again);
     }));

@@ -111,7 +111,7 @@ TEST(StepRoots, AreOfGroupsOfStepsBeyond32) {
 TEST(StepRoots, AreTheSameInShorterRuns) {
   StepWorld world(steps_manifest(64));
   protocol::Lease lease = world.lease(1);
-  lease.checkpoint_ms = 1;  // The device's runs are then shorter than a group.
+  lease.checkpoint_ms = 1;  // With this interval the device's runs are shorter than a group.
   world.runner.takes = 50ms;
 
   const protocol::TaskResult result = world.result_of(lease);
@@ -300,7 +300,7 @@ TEST(States, ThatAreStoredWhileTheConnectionIsLostAreNamedOverTheNextOne) {
   world.host.run_for(10ms);
   world.host.drop("lost");
   world.host.reachable = false;
-  world.host.run_for(20s);  // Longer than all attempts would take with a connection.
+  world.host.run_for(20s);  // All attempts over a connection would take less time.
   ASSERT_TRUE(world.answers().empty());
 
   world.host.blobs_reachable = true;

@@ -63,7 +63,7 @@ class FakeCoordinator {
   bool has_its_key = true;                    // False: the coordinator signs with another key.
   std::optional<protocol::ErrorMessage> refusal;
   std::function<void()> answers_hello;  // Called in place of sending a challenge.
-  std::map<std::uint32_t, int> paid;    // The number of payments, by task.
+  std::map<std::uint32_t, int> paid;    // Number of payments, by task.
   std::vector<protocol::WorkerMessage> heard;
   std::vector<std::string> complaints;
   // Signed in the challenge in place of the genesis that the challenge names.

@@ -11,7 +11,7 @@
 
 namespace weft::worker {
 
-inline constexpr std::uint64_t state_bytes = 24;  // The outputs of the job below.
+inline constexpr std::uint64_t state_bytes = 24;  // Bytes of the outputs of steps_manifest().
 
 // A job of one task whose outputs have 16 and 8 bytes.
 inline std::string steps_manifest(std::uint32_t steps, const std::string& verify = "",

@@ -124,7 +124,7 @@ def mistral(path, architecture="llama"):
         file.set(f"tokenizer.ggml.{key}_token_id", tokens.index(token))
     file.matrix("token_embd.weight", len(tokens), width, scale=8)
     file.vector("output_norm.weight", width)
-    file.matrix("output.weight", len(tokens), width, scale=5, zero=range(128, 256))  # See qwen3.
+    file.matrix("output.weight", len(tokens), width, scale=5, zero=range(128, 256))  # The zeros have the same reason as in qwen3.
     for i in range(layers):
         block = f"blk.{i}."
         file.vector(block + "attn_norm.weight", width)
@@ -188,7 +188,8 @@ def qwen3(path, experts=0, used=0, width=64, feed=96, layers=3, head=64):
     file.set("tokenizer.ggml.add_bos_token", False)
     file.matrix("token_embd.weight", len(tokens), width, scale=8)
     file.vector("output_norm.weight", width)
-    # llama-server tells nothing of tokens that end within a character: the bytes of such ones are not what is drawn.
+    # For tokens that end within a character, llama-server does not return the bytes, so the model never draws tokens of
+    # such bytes.
     file.matrix("output.weight", len(tokens), width, scale=5, zero=range(128, 256))
     for i in range(layers):
         block = f"blk.{i}."
@@ -243,7 +244,8 @@ def gemma3(path):
                        "attention.sliding_window_pattern": 2}.items():
         file.own(key, value)
     tokens = sentence_pieces(file)
-    # Tied; the bytes of parts of characters are not drawn (see qwen3).
+    # The embeddings are also the output weights. Tokens of parts of characters are never drawn, for the reason given in
+    # qwen3.
     file.matrix("token_embd.weight", len(tokens), width, scale=2, zero=range(6 + 128, 6 + 256), kind=Q8_0)
     file.vector("output_norm.weight", width)
     for i in range(layers):
@@ -380,7 +382,7 @@ def expected(model, out):
                                       "top": [[other["id"], round(other["logprob"], 5)] for other in one["top_logprobs"]]}
                                      for one in answer["completion_probabilities"]]})
         for one in EMBEDDED[len(PROMPTS):] + ["a  b   c    d\n\n\ne <table><end_of_turn> f", " x",
-                                             "HelloWorld HTTPServer isOK éAB ÉtéÀ aÉb/x//\n", "[INST] 2024 [/INST]"]:  # Only as tokens.
+                                             "HelloWorld HTTPServer isOK éAB ÉtéÀ aÉb/x//\n", "[INST] 2024 [/INST]"]:  # These are tested only as tokens.
             ids = server.post("/tokenize", {"content": one, "add_special": True, "parse_special": True})["tokens"]
             cases.append({"messages": None, "prompt": one, "prompt_tokens": ids, "text": "", "stop": None, "tokens": []})
     finally:
@@ -405,7 +407,7 @@ def embeddings(model, out):
         json.dump({"model": os.path.basename(model), "oracle": oracle, "cases": cases}, file, indent=0)
 
 
-MEAN, FIRST = 1, 2  # How positions become one vector, as llama.cpp numbers it.
+MEAN, FIRST = 1, 2  # llama.cpp's numbers for the ways in which the vectors of positions become one vector.
 
 if __name__ == "__main__":
     if sys.argv[1] == "expected":

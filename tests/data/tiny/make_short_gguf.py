@@ -8,7 +8,7 @@ import struct
 import sys
 
 SCALAR_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-# Elements and bytes of a block, by ggml's number of the format.
+# The elements and bytes of a block, by the format's number in ggml.
 BLOCKS = {0: (1, 4), 1: (1, 2), 2: (32, 18), 8: (32, 34), 12: (256, 144), 13: (256, 176), 14: (256, 210)}
 ALIGNMENT = 32
 

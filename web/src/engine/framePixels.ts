@@ -9,7 +9,7 @@ export class FramePixels {
     this.#canvas.width = width;
     this.#canvas.height = height;
     const context = this.#canvas.getContext('2d', { willReadFrequently: true });
-    if (context === null) throw new Error('This browser gives no canvas to read pictures with.');
+    if (context === null) throw new Error('This browser gives the page no canvas, so pictures cannot be read.');
     context.drawImage(frame, 0, 0);
     return context.getImageData(0, 0, width, height).data;
   }

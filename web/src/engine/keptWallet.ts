@@ -25,7 +25,7 @@ export async function keptWallet(): Promise<KeptWallet | null> {
   if (!databases.some(({ name }) => name === 'weft')) return null;
   const record = await new Promise<unknown>((resolve, reject) => {
     const opening = indexedDB.open('weft');
-    opening.onerror = () => reject(opening.error ?? new Error('IndexedDB does not open.'));
+    opening.onerror = () => reject(opening.error ?? new Error('The database of the browser (IndexedDB) does not open.'));
     opening.onsuccess = () => {
       const database = opening.result;
       if (!database.objectStoreNames.contains('keys')) {
@@ -40,7 +40,7 @@ export async function keptWallet(): Promise<KeptWallet | null> {
       };
       asking.onerror = () => {
         database.close();
-        reject(asking.error ?? new Error('IndexedDB does not answer.'));
+        reject(asking.error ?? new Error('The database of the browser (IndexedDB) does not answer.'));
       };
     };
   });

@@ -93,7 +93,7 @@ export class Lab {
       if ('refusal' in data) waiting?.reject(data.missing ? new LabMissing(data.refusal) : new Error(data.refusal));
       else waiting?.resolve(data.answer);
     };
-    port.onerror = (event) => this.stop(event.message || "The playground's Worker broke.");
+    port.onerror = (event) => this.stop(event.message || "The playground's Web Worker ended with an error.");
     this.#port = port;
     return port;
   }

@@ -22,7 +22,7 @@ test.each([
   [info([1, 3, 8, 8], [1, 4, 2], [1, 5, 4])],
   [{ ...info([1, 3, 8, 8], [1, 4, 85]), inputs: [] }],
 ])('another model is refused with a sentence', (model) => {
-  expect(detectorOf(model)).toMatch(/^The model is no detector that is known: /);
+  expect(detectorOf(model)).toMatch(/^The model is not a supported detector: /);
 });
 
 test('a batch that is a name is one picture', () => {

@@ -46,7 +46,7 @@ export function detectorOf(info: OnnxInfo): { input: string; width: number; heig
   const [, , height, width] = shape;
   const one = (size: number | string | undefined, value: number) => typeof size === 'string' || size === value;
   if (input === undefined || second !== undefined || input.type !== 'f32' || shape.length !== 4 || !one(shape[0], 1) || !one(shape[1], 3) || typeof height !== 'number' || typeof width !== 'number') {
-    return 'The model is no detector that is known: its input must be f32 of shape [1, 3, height, width].';
+    return 'The model is not a supported detector: its input must be f32 of shape [1, 3, height, width].';
   }
   const outputs = info.outputs.map((output) => sizes(output.shape));
   const known = outputs.filter((output) => output !== null);
@@ -55,7 +55,7 @@ export function detectorOf(info: OnnxInfo): { input: string; width: number; heig
   if (known.length === outputs.length) {
     const [first, boxes] = known;
     const fits = (known.length === 1 && rows(first, 6)) || (known.length === 2 && rows(first, 2) && rows(boxes, 4) && boxes?.[2] === 4 && first?.[1] === boxes[1]);
-    if (!fits) return 'The model is no detector that is known: it needs one f32 output of shape [1, boxes, 5 + classes], or two, [1, boxes, classes] and [1, boxes, 4].';
+    if (!fits) return 'The model is not a supported detector: it needs one f32 output of shape [1, boxes, 5 + classes], or two, [1, boxes, classes] and [1, boxes, 4].';
   }
   const outputBytes = known.reduce((sum, output) => sum + 4 * output.reduce((a, b) => a * b, 1), 0);
   const common = { input: input.name, width, height, outputBytes };

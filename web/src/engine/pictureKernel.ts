@@ -85,7 +85,7 @@ export class PictureKernel {
     const canvas = this.#canvas;
     if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
     const context = canvas.getContext('2d');
-    if (context === null) throw new Error('This browser gives no canvas to take pictures over.');
+    if (context === null) throw new Error('This browser gives the page no canvas, so pictures cannot be copied to the GPU.');
     context.drawImage(frame, 0, 0);
     this.#device.queue.copyExternalImageToTexture({ source: canvas }, to, size);
   }

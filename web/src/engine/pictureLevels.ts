@@ -12,8 +12,8 @@ const usages = { mapRead: 0x1, copySource: 0x4, copyDestination: 0x8, storage: 0
 const mapForReading = 1;
 
 const pack = /* wgsl */ `
-@group(0) @binding(0) var<storage, read> levels: array<f32>;  // Each a whole number up to 255.
-@group(0) @binding(1) var<storage, read_write> packed: array<u32>;  // Four of them, the first lowest.
+@group(0) @binding(0) var<storage, read> levels: array<f32>;  // Each level is a whole number from 0 to 255.
+@group(0) @binding(1) var<storage, read_write> packed: array<u32>;  // Four levels in each word; the first is in the lowest byte.
 
 @compute @workgroup_size(${workgroupWidth})
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {

@@ -54,7 +54,7 @@ export class Sight {
       if ('refusal' in data) waiting?.reject(data.missing ? new SightMissing(data.refusal) : new Error(data.refusal));
       else waiting?.resolve(data.answer);
     };
-    port.onerror = (event) => this.close(event.message || "The model's Worker broke.");
+    port.onerror = (event) => this.close(event.message || "The model's Web Worker ended with an error.");
     this.#port = port;
     return port;
   }

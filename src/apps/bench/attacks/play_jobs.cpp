@@ -56,7 +56,8 @@ void PlayJobs::post(Submission wanted) {
                 const auto told =
                     status == 202 ? protocol::api::from_json<protocol::api::Submitted>(answer)
                                   : fail(ErrorCode::unavailable,
-                                         "A submission is answered with {}: {}", status, answer);
+                                         "The coordinator answered a submission with status {}: {}",
+                                         status, answer);
                 const auto job = told ? JobId::parse(told->id) : std::unexpected(told.error());
                 if (!job) {
                   context_.broken = job.error();

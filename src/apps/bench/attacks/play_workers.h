@@ -43,7 +43,7 @@ class PlayWorkers {
   [[nodiscard]] bool is_here(Wire::Id id) const;
   void set_standing(Wire::Id id, const ShownStanding& shown);
 
-  // Events of the workers' connections (Wire).
+  // The functions below handle events of the workers' connections (Wire).
   [[nodiscard]] bool has(Wire::Id id) const { return workers_.contains(id); }
   void opened(Wire::Id id);
   void hear(Wire::Id id, std::string_view text);

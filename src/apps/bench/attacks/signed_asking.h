@@ -24,7 +24,7 @@ class SignedAsking {
   void ask(const crypto::KeyPair& wallet, std::string_view method, const std::string& path,
            const std::string& body, Answer answer);
 
-  // Events of the connections (Wire).
+  // The functions below handle events of the connections (Wire).
   void answered(Wire::Id id, int status, std::string_view body);
   void closed(Wire::Id id);
 

@@ -121,9 +121,11 @@ void Crowd::answered(Wire::Id id, int status, std::string_view body) {
     return;
   }
   const std::size_t client = client_of_.at(id);
-  const auto submitted = status == 202 ? protocol::api::from_json<protocol::api::Submitted>(body)
-                                       : fail(ErrorCode::unavailable,
-                                              "A submission is answered with {}: {}", status, body);
+  const auto submitted =
+      status == 202
+          ? protocol::api::from_json<protocol::api::Submitted>(body)
+          : fail(ErrorCode::unavailable, "The coordinator answered a submission with status {}: {}",
+                 status, body);
   const auto job = submitted ? JobId::parse(submitted->id) : std::unexpected(submitted.error());
   if (!job) {
     broken_ = job.error();

@@ -62,7 +62,8 @@ Result<Embedded> embed_here(const EmbedOptions& options, const std::vector<std::
     return fail(ErrorCode::invalid_argument, "--dimensions is {}; the model's vectors have {}.",
                 options.dimensions, model->config().embedding);
   if (model->tokenizer() == nullptr)
-    return fail(ErrorCode::invalid_argument, "The file {} has no tokenizer.", options.model);
+    return fail(ErrorCode::invalid_argument,
+                "The file {} has no tokenizer, so the model cannot read texts.", options.model);
   Embedded out{.model = model->config().name};
   std::vector<std::vector<llm::Token>> tokens;
   for (const std::string& text : texts) {

@@ -12,10 +12,10 @@ namespace {
 void add_key(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* key = app.add_subcommand(
       "key",
-      "API keys for language models, paid for by a wallet\n\n"
+      "Manages API keys for language models, which a wallet pays for\n\n"
       "  weft key add laptop --requests-per-min 60 --credits 5 --coordinator URL\n"
-      "  weft key add alice --give 20 --data DIR --coordinator URL      by the operator, with "
-      "credits\n"
+      "  weft key add alice --give 20 --data DIR --coordinator URL      with credits, by the "
+      "operator\n"
       "  weft key list --coordinator URL\n"
       "  weft key revoke ID --coordinator URL");
   key->require_subcommand(1);
@@ -24,28 +24,33 @@ void add_key(CLI::App& app, std::function<int()>& chosen) {
     add_wallet_at_coordinator(*command, *options);
     command
         ->add_option("--data", options->data,
-                     "As the operator: the coordinator's folder, which has its wallet")
+                     "The coordinator's data folder, to act as the operator")
         ->check(CLI::ExistingDirectory);
   };
-  CLI::App* add = key->add_subcommand("add", "Makes one and shows it, once");
-  add->add_option("name", options->name, "What people call it")->required();
-  add->add_option("--requests-per-min", options->requests_per_min, "0: no limit");
-  add->add_option("--tokens-per-min", options->tokens_per_min, "0: no limit");
-  add->add_option("--tokens", options->tokens, "That it may use ever; 0: no limit");
+  CLI::App* add = key->add_subcommand("add", "Creates a key and shows its secret, once");
+  add->add_option("name", options->name, "Name of the key, shown in lists")->required();
+  add->add_option("--requests-per-min", options->requests_per_min,
+                  "Most requests a minute (0: no limit)");
+  add->add_option("--tokens-per-min", options->tokens_per_min,
+                  "Most tokens a minute (0: no limit)");
+  add->add_option("--tokens", options->tokens,
+                  "Most tokens that the key may ever use (0: no limit)");
   add->add_option("--credits", options->credits,
-                  "That it may spend ever; 0: what the account holds");
-  add->add_flag("--no-fallback", options->stays_here,
-                "Only the network answers it, whatever a request allows");
-  add->add_option("--give", options->give,
-                  "Credits given to the account with it; the operator's to give");
+                  "Most credits that the key may ever spend (0: what the account holds)");
+  add->add_flag(
+      "--no-fallback", options->stays_here,
+      "Have only the network answer requests of the key, even if a request allows a fallback");
+  add->add_option("--give", options->give, "Credits to give to the key's account (operator)");
   common(add);
   add->callback([options, &chosen] { chosen = [options] { return key_add_command(*options); }; });
   CLI::App* list = key->add_subcommand(
-      "list", "The wallet's keys and what they have used; the operator's list has all");
+      "list",
+      "Lists the wallet's keys and what they have used; the operator sees the keys of all wallets");
   common(list);
   list->callback([options, &chosen] { chosen = [options] { return key_list_command(*options); }; });
-  CLI::App* revoke = key->add_subcommand("revoke", "It is refused from now on");
-  revoke->add_option("id", options->name, "As the list has it")->required();
+  CLI::App* revoke =
+      key->add_subcommand("revoke", "Revokes a key: its requests are refused from now on");
+  revoke->add_option("id", options->name, "Id of the key, as 'weft key list' shows it")->required();
   common(revoke);
   revoke->callback(
       [options, &chosen] { chosen = [options] { return key_revoke_command(*options); }; });
@@ -54,26 +59,27 @@ void add_key(CLI::App& app, std::function<int()>& chosen) {
 void add_stake(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* stake = app.add_subcommand(
       "stake",
-      "What a wallet has to lose, so that its work is believed with fewer checks\n\n"
+      "Manages a wallet's stake, which it can lose, so that its work is believed with fewer "
+      "checks\n\n"
       "  weft stake deposit 5 --coordinator URL       out of its balance; granted credits cannot "
       "be staked\n"
-      "  weft stake withdraw 5 --coordinator URL      as far as nothing is at risk\n"
+      "  weft stake withdraw 5 --coordinator URL      unless the credits are at risk\n"
       "  weft stake show --coordinator URL");
   stake->require_subcommand(1);
   auto options = std::make_shared<StakeOptions>();
   const auto moves = [&](const char* name, const char* text, int (*run)(const StakeOptions&)) {
     CLI::App* command = stake->add_subcommand(name, text);
-    command->add_option("credits", options->credits, "How many")
+    command->add_option("credits", options->credits, "Credits to move")
         ->required()
         ->check(CLI::PositiveNumber);
     add_wallet_at_coordinator(*command, *options);
     command->callback(
         [options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
   };
-  moves("deposit", "From the balance into the stake", stake_deposit_command);
-  moves("withdraw", "From the stake into the balance", stake_withdraw_command);
+  moves("deposit", "Moves credits from the balance into the stake", stake_deposit_command);
+  moves("withdraw", "Moves credits from the stake into the balance", stake_withdraw_command);
   CLI::App* show = stake->add_subcommand(
-      "show", "What is staked, at risk and free, and the wallet's reputation");
+      "show", "Shows what is staked, at risk and free, and the wallet's reputation");
   add_wallet_at_coordinator(*show, *options);
   show->callback(
       [options, &chosen] { chosen = [options] { return stake_show_command(*options); }; });
@@ -82,25 +88,26 @@ void add_stake(CLI::App& app, std::function<int()>& chosen) {
 void add_worker(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* worker = app.add_subcommand(
       "worker",
-      "Who works for a coordinator, and what its operator decides about a worker\n\n"
-      "  weft worker list --coordinator URL                           who is connected, and the "
-      "least that each accepts\n"
-      "  weft worker pardon ADDRESS --data DIR --coordinator URL      its suspension ends");
+      "Lists the workers of a coordinator, or ends the suspension of one\n\n"
+      "  weft worker list --coordinator URL                           the connected workers and "
+      "their least prices\n"
+      "  weft worker pardon ADDRESS --data DIR --coordinator URL      ends a worker's suspension");
   worker->require_subcommand(1);
   auto options = std::make_shared<WorkerOptions>();
-  CLI::App* list = worker->add_subcommand(
-      "list", "Connected workers: what they hold, and the least that each accepts for a unit");
+  CLI::App* list = worker->add_subcommand("list",
+                                          "Lists the connected workers, their balances and the "
+                                          "least price that each accepts for a unit");
   add_coordinator(*list, options->coordinator);
-  list->add_flag("--json", options->json, "One JSON document on standard output");
+  list->add_flag("--json", options->json, "Print one JSON document on standard output");
   add_tls(*list, options->tls);
   list->callback(
       [options, &chosen] { chosen = [options] { return worker_list_command(*options); }; });
-  CLI::App* pardon =
-      worker->add_subcommand("pardon", "Ends a suspension: the worker was convicted without cause");
-  pardon->add_option("worker", options->worker, "Its address")->required();
+  CLI::App* pardon = worker->add_subcommand(
+      "pardon", "Ends the suspension of a worker that was convicted without cause (operator)");
+  pardon->add_option("worker", options->worker, "Address of the worker")->required();
   pardon
       ->add_option("--data", options->data,
-                   "The coordinator's folder, which has the operator's wallet")
+                   "The coordinator's data folder, which has the operator's wallet")
       ->check(CLI::ExistingDirectory);
   add_wallet_at_coordinator(*pardon, *options);
   pardon->callback(
@@ -108,31 +115,32 @@ void add_worker(CLI::App& app, std::function<int()>& chosen) {
 }
 
 void add_client(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* client = app.add_subcommand("client",
-                                        "What share of the network each client is due\n\n"
-                                        "  weft client list --coordinator URL\n"
-                                        "  weft client weight ADDRESS 3 --data DIR --coordinator "
-                                        "URL      by the operator: three times another's");
+  CLI::App* client =
+      app.add_subcommand("client",
+                         "Shows and sets the share of the network that each client is due\n\n"
+                         "  weft client list --coordinator URL\n"
+                         "  weft client weight ADDRESS 3 --data DIR --coordinator URL      three "
+                         "times the usual share, by the operator");
   client->require_subcommand(1);
   auto options = std::make_shared<ClientOptions>();
-  CLI::App* list = client->add_subcommand(
-      "list",
-      "Weights, running jobs, what was used lately, and who is ahead of its share; the operator's");
+  CLI::App* list = client->add_subcommand("list",
+                                          "Lists clients with their weights, running jobs, recent "
+                                          "use and lead over their share (operator)");
   list->add_option("--data", options->data,
-                   "The coordinator's folder, which has the operator's wallet")
+                   "The coordinator's data folder, which has the operator's wallet")
       ->check(CLI::ExistingDirectory);
   add_wallet_at_coordinator(*list, *options);
   list->callback(
       [options, &chosen] { chosen = [options] { return client_list_command(*options); }; });
-  CLI::App* weight =
-      client->add_subcommand("weight", "Sets one, from now on, permanently; others have 1");
-  weight->add_option("client", options->client, "Its address")->required();
-  weight->add_option("weight", options->weight, "From 0.001 to 1000")
+  CLI::App* weight = client->add_subcommand(
+      "weight", "Sets the weight of a client permanently; other clients have weight 1 (operator)");
+  weight->add_option("client", options->client, "Address of the client")->required();
+  weight->add_option("weight", options->weight, "Weight of the client, from 0.001 to 1000")
       ->required()
       ->check(CLI::Range(0.001, 1000.0));
   weight
       ->add_option("--data", options->data,
-                   "The coordinator's folder, which has the operator's wallet")
+                   "The coordinator's data folder, which has the operator's wallet")
       ->check(CLI::ExistingDirectory);
   add_wallet_at_coordinator(*weight, *options);
   weight->callback(

@@ -12,43 +12,47 @@ namespace weft::cli {
 namespace {
 
 CLI::Option* add_model(CLI::App& command, LanguageModelOptions& options) {
-  CLI::Option* model =
-      command.add_option("--model", options.model, "A GGUF file")->required()->type_name("FILE");
-  command.add_option("--device", options.device, "gpu or cpu")->type_name("{gpu,cpu}");
-  command.add_option("--adapter", options.adapter, "The GPU's number in 'weft bench gpu --list'");
+  CLI::Option* model = command.add_option("--model", options.model, "GGUF file of the model")
+                           ->required()
+                           ->type_name("FILE");
+  command.add_option("--device", options.device, "Device to use: gpu or cpu")
+      ->type_name("{gpu,cpu}");
+  command.add_option("--adapter", options.adapter, "Number of the GPU in 'weft bench gpu --list'");
   command
       .add_option("--activations", options.activations,
-                  "f32, int8 for speed, or f16 for many sequences at once")
+                  "Type of activations: f32, int8 for speed, or f16 for many sequences at once")
       ->type_name("{f32,int8,f16}");
-  command.add_option("--kv", options.kv, "How keys and values are kept: f32, f16 or q8_0")
+  command
+      .add_option("--kv", options.kv, "Type of the keys and values in the cache: f32, f16 or q8_0")
       ->type_name("{f32,f16,q8_0}");
-  command.add_option("--context", options.context,
-                     "Positions that fit into a sequence; 0 for the model's own, at most 4096");
+  command.add_option(
+      "--context", options.context,
+      "Positions that fit into a sequence (0: the model's own number, at most 4096)");
   command
       .add_option("--threads", options.threads,
-                  "Of the CPU engine; 0 for as many as the machine has")
+                  "Threads of the CPU engine (0: as many as the machine has)")
       ->check(CLI::Range(0, 256));
   return model;
 }
 
 void add_sampling(CLI::App& command, llm::Sampling& sampling) {
   command.add_option("--temperature", sampling.temperature,
-                     "0 takes the best token, 1 draws by probability");
-  command.add_option("--top-k", sampling.top_k, "Draw from the K best tokens; 0 for all");
+                     "Sampling temperature (0: always the best token; 1: by probability)");
+  command.add_option("--top-k", sampling.top_k, "Draw from the K best tokens (0: all tokens)");
   command.add_option("--top-p", sampling.top_p,
                      "Draw from the best tokens that together have this probability");
   command.add_option("--min-p", sampling.min_p,
-                     "Draw from tokens at least this probable, in terms of the best one");
+                     "Draw from tokens with at least this part of the best token's probability");
   command.add_option("--repetition-penalty", sampling.repetition_penalty,
-                     "Divides the logits of tokens that occurred");
+                     "Divisor of the logits of tokens that have occurred");
   command.add_option("--presence-penalty", sampling.presence_penalty,
-                     "Taken from the logits of tokens that occurred");
+                     "Value subtracted from the logits of tokens that have occurred");
   command.add_option("--frequency-penalty", sampling.frequency_penalty,
-                     "The same for each time they occurred");
+                     "Value subtracted from the logit of a token for each time it has occurred");
   command.add_option("--penalty-window", sampling.penalty_window,
-                     "How many tokens back the penalties look");
+                     "Number of previous tokens that the penalties consider");
   command.add_option("--seed", sampling.seed,
-                     "The same seed on the same device draws the same tokens");
+                     "Seed; the same seed on the same device draws the same tokens");
 }
 
 void add_generate(CLI::App& app, std::function<int()>& chosen) {
@@ -59,26 +63,27 @@ void add_generate(CLI::App& app, std::function<int()>& chosen) {
                          "  weft generate --model m.gguf --prompt 'Once upon a time' -n 64\n"
                          "  weft generate --model m.gguf --messages chat.json --json");
   add_model(*command, options->model);
-  CLI::Option* prompt = command->add_option("--prompt", options->prompt, "The text to continue");
+  CLI::Option* prompt = command->add_option("--prompt", options->prompt, "Text to continue");
   CLI::Option* messages = command
                               ->add_option("--messages", options->messages_file,
-                                           "A JSON array of {\"role\", \"content\"}")
+                                           "File with a JSON array of {\"role\", \"content\"}")
                               ->type_name("FILE");
   prompt->excludes(messages);
-  command->add_option("-n,--tokens", options->tokens_max, "Tokens at most");
+  command->add_option("-n,--tokens", options->tokens_max, "Most tokens to draw");
   add_sampling(*command, options->sampling);
-  command->add_option("--stop", options->stop,
-                      "The answer ends before this text; may be given several times");
+  command->add_option("--stop", options->stop, "Text before which the answer ends (repeatable)");
   CLI::Option* held = command
                           ->add_option("--grammar", options->grammar_file,
-                                       "A GBNF grammar that the answer is held to")
+                                       "File with a GBNF grammar that the answer must follow")
                           ->type_name("FILE");
-  command->add_option("--schema", options->schema_file, "A JSON schema that the answer is held to")
+  command
+      ->add_option("--schema", options->schema_file,
+                   "File with a JSON schema that the answer must follow")
       ->excludes(held)
       ->type_name("FILE");
   command->add_option("--logprobs", options->logprobs,
-                      "Report the K best candidates for every token");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+                      "Number of best candidates to report for each token");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback([options, prompt, messages, &chosen] {
     if (prompt->count() + messages->count() != 1)
       throw CLI::ValidationError("generate", "name one of --prompt and --messages");
@@ -92,21 +97,23 @@ void add_chat(CLI::App& app, std::function<int()>& chosen) {
     NetworkChatOptions there;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("chat",
-                         "A conversation with a model on this machine, or with one of a network\n\n"
-                         "  weft chat --model m.gguf\n"
-                         "  weft chat --network --coordinator http://127.0.0.1:7300 --model NAME");
+  CLI::App* command = app.add_subcommand(
+      "chat",
+      "Holds a conversation with a model on this machine, or with one of a network\n\n"
+      "  weft chat --model m.gguf\n"
+      "  weft chat --network --coordinator http://127.0.0.1:7300 --model NAME");
   CLI::Option* model = add_model(*command, options->here.model);
-  model->required(false)->description("A GGUF file; with --network, a model's name there");
+  model->required(false)->description(
+      "GGUF file; with --network, the name of a model in the network");
   command->add_option("--system", options->here.system,
-                      "What the model is told before anything else");
-  command->add_option("-n,--tokens", options->here.tokens_max, "Tokens of an answer at most");
+                      "System message, which the model reads before the conversation");
+  command->add_option("-n,--tokens", options->here.tokens_max, "Most tokens of an answer");
   add_sampling(*command, options->here.sampling);
   add_network(*command, options->there.network);
   command
-      ->add_option("--max-price", options->there.price_max,
-                   "With --network: credits for 1,000 tokens; a more expensive model is not asked")
+      ->add_option(
+          "--max-price", options->there.price_max,
+          "Most credits for 1,000 tokens with --network; a more expensive model is not used")
       ->check(CLI::Range(0.0, 1e6));
   command->callback([options, model, &chosen] {
     if (!asks_network(options->there.network)) {

@@ -13,14 +13,16 @@ namespace {
 
 void add_inspect(CLI::App& parent, std::function<int()>& chosen) {
   auto options = std::make_shared<OnnxInspectOptions>();
-  CLI::App* command =
-      parent.add_subcommand("inspect", "Graph, parameters, operations and memory of a model");
-  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+  CLI::App* command = parent.add_subcommand(
+      "inspect", "Shows the graph, parameters, operations and memory of a model");
+  command->add_option("file", options->file, "ONNX file of the model")
+      ->required()
+      ->type_name("FILE");
   command
       ->add_option("--size", options->sizes,
-                   "A size for a symbol in an input's shape; 1 if none is given")
+                   "Size for a named dimension of the inputs (default: 1; repeatable)")
       ->type_name("NAME=SIZE");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback(
       [options, &chosen] { chosen = [options] { return onnx_inspect_command(*options); }; });
 }
@@ -28,20 +30,20 @@ void add_inspect(CLI::App& parent, std::function<int()>& chosen) {
 // Adds the options for computing in a network: --network, --coordinator (which implies --network),
 // and the price limits of the job.
 void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at) {
-  add_network_choice(command, network, at.coordinator, "A network computes it, as one job");
+  add_network_choice(command, network, at.coordinator, "Compute in a network, as one job");
   command
       .add_option("--wallet", at.wallet,
-                  "Wallet that pays; made when missing (default: ~/.config/weft/wallet.json)")
+                  "Wallet file that pays; created if missing (default: ~/.config/weft/wallet.json)")
       ->type_name("FILE");
   command
       .add_option_function<double>(
           "--budget", [&at](double credits) { at.budget = std::llround(credits * 1e6); },
-          "Credits set aside for the job; what it does not cost returns (default: 1)")
+          "Credits set aside for the job; what it does not cost is returned (default: 1)")
       ->type_name("CREDITS")
       ->check(CLI::Range(0.0001, 9e12));
   command
       .add_option("--tasks", at.tasks,
-                  "Tasks that the job is cut into (default: one for each four items)")
+                  "Number of tasks that the job is divided into (default: one for each four items)")
       ->check(CLI::Range(1U, 65536U));
   add_tls(command, at.tls);
 }
@@ -49,8 +51,8 @@ void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at
 void add_storage(CLI::App& command, std::string& storage) {
   command
       .add_option("--storage", storage,
-                  "How floats lie in a GPU's memory between kernels, which add in f32: f16 "
-                  "halves what is read, and rounds each to 11 bits")
+                  "Type of floats in a GPU's memory; sums are computed in f32. f16 halves the "
+                  "memory traffic and rounds each number to 11 bits")
       ->type_name("{f32,f16}");
 }
 
@@ -61,27 +63,29 @@ void add_run(CLI::App& parent, std::function<int()>& chosen) {
                                             "  weft onnx run m.onnx --inputs in --outputs out\n"
                                             "  weft onnx run m.onnx --inputs set --outputs out "
                                             "--coordinator http://127.0.0.1:7300");
-  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+  command->add_option("file", options->file, "ONNX file of the model")
+      ->required()
+      ->type_name("FILE");
   command
       ->add_option("--inputs", options->inputs,
-                   "A folder with input_0.pb, input_1.pb, ... (serialised tensors) or NAME.npy, or "
-                   "with such a folder for each item of a data set")
+                   "Folder with input_0.pb, input_1.pb, ... (serialised tensors) or NAME.npy, or "
+                   "with one such folder for each item of a data set")
       ->required()
       ->type_name("FOLDER");
   command
       ->add_option("--outputs", options->outputs,
-                   "A folder for output_0.pb and output_0.npy, output_1.pb, ...")
+                   "Folder to write output_0.pb and output_0.npy, output_1.pb, ... to")
       ->required()
       ->type_name("FOLDER");
-  command->add_option("--device", options->device, "gpu or cpu")->type_name("{gpu,cpu}");
+  command->add_option("--device", options->device, "Device to use: gpu or cpu")
+      ->type_name("{gpu,cpu}");
   add_storage(*command, options->storage);
   command->add_flag("--unfused", options->unfused,
-                    "On a GPU, each node by kernels of its own, as on the processor");
-  command->add_flag(
-      "--tune", options->tune,
-      "On a GPU, measures how convolutions are best cut, and keeps it for later runs");
+                    "Run each node with its own kernels on a GPU, as on the processor");
+  command->add_flag("--tune", options->tune,
+                    "Measure the best tiling of convolutions on a GPU, and keep it for later runs");
   add_network_items(*command, options->network, options->at);
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback([options, &chosen] {
     options->network = chooses_network(options->network, options->at.coordinator);
     chosen = [options] { return onnx_run_command(*options); };
@@ -90,7 +94,8 @@ void add_run(CLI::App& parent, std::function<int()>& chosen) {
 
 void add_sizes(CLI::App& command, SymbolSizes& sizes) {
   command
-      .add_option("--size", sizes, "A size for a symbol in an input's shape; 1 if none is given")
+      .add_option("--size", sizes,
+                  "Size for a named dimension of the inputs (default: 1; repeatable)")
       ->type_name("NAME=SIZE");
 }
 
@@ -100,13 +105,15 @@ void add_compile(CLI::App& parent, std::function<int()>& chosen) {
                                             "Writes a model as WGSL modules, program.json and "
                                             "weights.bin, for any program with WebGPU\n\n"
                                             "  weft onnx compile m.onnx --out m.program");
-  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
-  command->add_option("--out", options->out, "A folder that is new or empty")
+  command->add_option("file", options->file, "ONNX file of the model")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--out", options->out, "Folder to write to, new or empty")
       ->required()
       ->type_name("FOLDER");
   add_sizes(*command, options->sizes);
-  command->add_flag("--unfused", options->unfused, "Each node by kernels of its own");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_flag("--unfused", options->unfused, "Give each node its own kernels");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback(
       [options, &chosen] { chosen = [options] { return onnx_compile_command(*options); }; });
 }
@@ -114,41 +121,46 @@ void add_compile(CLI::App& parent, std::function<int()>& chosen) {
 void add_bench(CLI::App& parent, std::function<int()>& chosen) {
   auto options = std::make_shared<OnnxBenchOptions>();
   CLI::App* command = parent.add_subcommand(
-      "bench", "Time, dispatches and bytes of a model on this machine's GPU, by kernel");
-  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+      "bench", "Measures time, dispatches and bytes of a model on this machine's GPU, by kernel");
+  command->add_option("file", options->file, "ONNX file of the model")
+      ->required()
+      ->type_name("FILE");
   command
       ->add_option("--inputs", options->inputs,
-                   "A folder with input_0.pb, ... or NAME.npy; made up where it is not given")
+                   "Folder with input_0.pb, ... or NAME.npy (default: generated numbers)")
       ->type_name("FOLDER");
   command
-      ->add_option("--image", options->image,
-                   "A PNG or JPEG picture: also the time from its pixels to boxes, for a detector")
+      ->add_option(
+          "--image", options->image,
+          "Picture (PNG or JPEG) for a detector, to measure the time from its pixels to boxes too")
       ->type_name("FILE");
   add_sizes(*command, options->sizes);
   add_storage(*command, options->storage);
   command->add_flag("--unfused", options->unfused,
-                    "Lists the kernels of the unfused model, not those of the fused one");
+                    "List the kernels of the unfused model instead of the fused one");
   command->add_flag("--tune", options->tune,
-                    "Measures how convolutions are best cut, and keeps it for later runs");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+                    "Measure the best tiling of convolutions, and keep it for later runs");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback(
       [options, &chosen] { chosen = [options] { return onnx_bench_command(*options); }; });
 }
 
 void add_split(CLI::App& parent, std::function<int()>& chosen) {
   auto options = std::make_shared<OnnxSplitOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "split",
-      "Writes a model as several that run one after the other: about the same work in each, and\n"
-      "little to hand over\n\n"
-      "  weft onnx split m.onnx --parts 3 --out m.parts");
-  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
-  command->add_option("--parts", options->parts, "How many")->type_name("N");
-  command->add_option("--out", options->out, "A folder that is new or empty")
+  CLI::App* command = parent.add_subcommand("split",
+                                            "Splits a model into several that run one after the "
+                                            "other, with about equal work and little data\n"
+                                            "to hand over\n\n"
+                                            "  weft onnx split m.onnx --parts 3 --out m.parts");
+  command->add_option("file", options->file, "ONNX file of the model")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--parts", options->parts, "Number of parts")->type_name("N");
+  command->add_option("--out", options->out, "Folder to write to, new or empty")
       ->required()
       ->type_name("FOLDER");
   add_sizes(*command, options->sizes);
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback(
       [options, &chosen] { chosen = [options] { return onnx_split_command(*options); }; });
 }
@@ -159,30 +171,34 @@ void add_reshape(CLI::App& parent, std::function<int()>& chosen) {
       "reshape",
       "Writes a model for inputs of other sizes: targets of reshapes and grid constants follow\n\n"
       "  weft onnx reshape m.onnx --shape 1x3x320x320 --out m320.onnx");
-  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+  command->add_option("file", options->file, "ONNX file of the model")
+      ->required()
+      ->type_name("FILE");
   command
       ->add_option("--shape", options->shapes,
-                   "The sizes of an input, with its name where there are several")
+                   "Sizes of an input, with its name if the model has several inputs (repeatable)")
       ->required()
       ->type_name("[NAME=]SIZExSIZE...");
-  command->add_option("--out", options->out, "The file to write")->required()->type_name("FILE");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_option("--out", options->out, "ONNX file to write")->required()->type_name("FILE");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback(
       [options, &chosen] { chosen = [options] { return onnx_reshape_command(*options); }; });
 }
 
 void add_quantize(CLI::App& parent, std::function<int()>& chosen) {
   auto options = std::make_shared<OnnxQuantizeOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "quantize",
-      "Writes a model with its weights as 8-bit integers, a scale for each channel: a quarter of\n"
-      "the bytes; they are computed with as floats\n\n"
-      "  weft onnx quantize m.onnx --out m8.onnx");
-  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
-  command->add_option("--out", options->out, "The file to write")->required()->type_name("FILE");
-  command->add_option("--keep", options->kept, "A node whose weights stay floats")
+  CLI::App* command = parent.add_subcommand("quantize",
+                                            "Writes a model with its weights as 8-bit integers and "
+                                            "one scale for each channel: a quarter of the\n"
+                                            "bytes; computations use floats\n\n"
+                                            "  weft onnx quantize m.onnx --out m8.onnx");
+  command->add_option("file", options->file, "ONNX file of the model")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--out", options->out, "ONNX file to write")->required()->type_name("FILE");
+  command->add_option("--keep", options->kept, "Node whose weights stay floats (repeatable)")
       ->type_name("NODE");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback(
       [options, &chosen] { chosen = [options] { return onnx_quantize_command(*options); }; });
 }
@@ -191,30 +207,37 @@ void add_detect(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<DetectOptions>();
   CLI::App* command =
       app.add_subcommand("detect",
-                         "What a detector sees in pictures: class, score and box in pixels\n\n"
+                         "Detects objects in pictures: class, score and box in pixels\n\n"
                          "  weft detect yolov5n.onnx street.jpg --png boxes.png\n"
                          "  weft detect yolov5n.onnx *.jpg --coordinator http://127.0.0.1:7300");
-  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
-  command->add_option("images", options->images, "PNG or JPEG pictures")
+  command->add_option("file", options->file, "ONNX file of the detector")
       ->required()
       ->type_name("FILE");
-  command->add_option("--device", options->device, "gpu or cpu")->type_name("{gpu,cpu}");
+  command->add_option("images", options->images, "Pictures (PNG or JPEG)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--device", options->device, "Device to use: gpu or cpu")
+      ->type_name("{gpu,cpu}");
   add_storage(*command, options->storage);
-  command->add_option("--png", options->png, "The picture with its boxes")->type_name("FILE");
-  command->add_option("--score", options->score_min, "Boxes below this score are left out");
+  command->add_option("--png", options->png, "Picture file (PNG) to write, with the boxes drawn")
+      ->type_name("FILE");
+  command->add_option("--score", options->score_min,
+                      "Least score of a box; boxes below it are left out");
   command->add_option("--overlap", options->overlap_max,
-                      "Of two boxes of a class that overlap by more, the better one stays");
+                      "Most overlap of two boxes of a class; of a pair above it, the box with the "
+                      "better score stays");
   command
       ->add_option("--fit", options->fit,
-                   "How pictures become as large as the model's input; what is usual for the kind "
-                   "of detector where it is not given")
+                   "Method that fits pictures to the size of the model's input (default: that of "
+                   "the detector's kind)")
       ->type_name("{letterbox,topleft,stretch}");
-  command->add_option("--channels", options->channels, "The order of the model's channels")
+  command->add_option("--channels", options->channels, "Order of the model's colour channels")
       ->type_name("{RGB,BGR}");
-  command->add_option("--mean", options->mean, "Taken from each pixel's 0 to 255");
-  command->add_option("--scale", options->scale, "Then each is multiplied by this");
+  command->add_option("--mean", options->mean, "Value subtracted from each channel's 0 to 255");
+  command->add_option("--scale", options->scale,
+                      "Factor that each channel is multiplied by after --mean is subtracted");
   add_network_items(*command, options->network, options->at);
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_flag("--json", options->json, "Print one JSON document on standard output");
   command->callback([options, &chosen] {
     options->network = chooses_network(options->network, options->at.coordinator);
     options->at.name = "detect";
@@ -225,7 +248,7 @@ void add_detect(CLI::App& app, std::function<int()>& chosen) {
 }  // namespace
 
 void add_onnx_commands(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* onnx = app.add_subcommand("onnx", "ONNX models on this machine");
+  CLI::App* onnx = app.add_subcommand("onnx", "Runs, inspects, measures and converts ONNX models");
   onnx->require_subcommand(1);
   add_inspect(*onnx, chosen);
   add_run(*onnx, chosen);

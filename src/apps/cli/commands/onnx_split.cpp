@@ -35,7 +35,7 @@ using namespace documents;
 
 Result<SplitDocument> split_onnx(const OnnxSplitOptions& options) {
   if (options.parts < 2)
-    return fail(ErrorCode::invalid_argument, "--parts {} is no split; ask for 2 or more.",
+    return fail(ErrorCode::invalid_argument, "--parts is {}, but a split has at least 2 parts.",
                 options.parts);
   WEFT_OK(check_new_folder(options.out));
   const std::filesystem::path folder = options.out;

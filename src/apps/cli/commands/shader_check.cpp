@@ -84,7 +84,7 @@ class CheckThread {
       WEFT_ASSIGN(sandbox, worker::Sandbox::start({.load_max = check_max}));
       if (Result<std::vector<std::string>> ready = sandbox->wait_ready(); !ready) {
         if (!std::exchange(said_, true))
-          log_warning("Nothing can be checked at submission: {}", ready.error().message);
+          log_warning("Shaders cannot be checked at submission: {}", ready.error().message);
         return pass(std::move(ready));
       }
     }
@@ -186,8 +186,7 @@ coordinator::ShaderChecker shader_checker_with(CompileShader compile, ShaderChec
         return std::unexpected(checked.error());
       default:
         return fail(ErrorCode::invalid_argument,
-                    "The shader could not be checked, so it is not "
-                    "taken: {}",
+                    "The shader could not be checked, so the job is not accepted: {}",
                     checked.error().message);
     }
   };

@@ -43,7 +43,7 @@ PublicKey power_owner(int number) {
 
 struct PowerRules {
   bool keyed = true;        // Requests to the ledger have the crediting's own key.
-  bool synchronous = true;  // The store syncs its disk.
+  bool synchronous = true;  // The store waits until the disk has its writes.
 };
 
 // The coordinator's ledger, with payments and settlings only. Everything that it has confirmed is

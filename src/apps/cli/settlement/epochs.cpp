@@ -186,7 +186,8 @@ Result<std::optional<std::string>> verify_epoch(const SettlementOptions& options
     const std::uint64_t total = line.epoch_number(slot, "amount_before");
     if (tree.root().sum != total)
       return weft::format(
-          "The rows before have {} micro-credits in all, the epoch before had {} on the chain",
+          "The rows of the previous epoch sum to {} micro-credits, but that epoch has {} on the "
+          "chain",
           tree.root().sum, total);
     if (auto found = settlement::emission_difference(before, rows)) return found;
     const std::uint64_t emitted = emission_in(rows) - emission_in(before);
@@ -195,7 +196,7 @@ Result<std::optional<std::string>> verify_epoch(const SettlementOptions& options
                           line.epoch_number(slot, "emission"));
   }
   auto tree = solana::SumTree::create(rows);
-  if (!tree) return weft::format("The rows make no tree: {}", tree.error().message);
+  if (!tree) return weft::format("No tree can be built from the rows: {}", tree.error().message);
   return difference_of(line, slot, *tree);
 }
 

@@ -29,8 +29,8 @@ void refuse_asker(const Error& error, const net::Respond& respond);
 // The conditions under which a fallback endpoint may answer instead of the network. Tests turn them
 // off one by one.
 struct PassingOnRules {
-  bool if_asked = true;       // The request must allow it.
-  bool not_of_guests = true;  // Refuses guests, who would cost the operator money.
+  bool if_asked = true;       // Uses the fallback only if the request allows it.
+  bool not_of_guests = true;  // Refuses guests, because they would cost the operator money.
   bool not_of_keys_that_stay = true;
 };
 [[nodiscard]] bool may_pass_on(const Asker& asker, bool is_allowed,

@@ -23,7 +23,7 @@ namespace weft::coordinator {
 
 // The client's request as it was received.
 struct FallbackRequest {
-  std::string path;  // Such as "/v1/chat/completions".
+  std::string path;  // Path of the request, such as "/v1/chat/completions".
   std::string body;
   std::function<bool()> connected{};  // See net::IncomingRequest::connected.
 };

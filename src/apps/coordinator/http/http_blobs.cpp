@@ -161,10 +161,10 @@ Result<Hash> signed_body(const HttpParts& parts, const net::IncomingRequest& req
   WEFT_ASSIGN(const PartRange range, PartRange::parse(text));
   const auto part = Hash::parse(request.header("weft-part"));
   if (!part)
-    return fail(ErrorCode::unauthenticated,
-                "A part of an upload is signed with the header Weft-Part, the SHA-256 of its "
-                "bytes: {}",
-                part.error().message);
+    return fail(
+        ErrorCode::unauthenticated,
+        "The header Weft-Part of a part of an upload is not the SHA-256 of the part's bytes: {}",
+        part.error().message);
   return protocol::part_digest(
       {.blob = blob, .first = range.first, .total = range.total, .part = *part});
 }

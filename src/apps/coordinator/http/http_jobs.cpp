@@ -295,8 +295,9 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
                 const net::Respond& respond) {
   const auto wanted = request.query.find("job");
   if (wanted == request.query.end())
-    return respond(
-        net::problem({ErrorCode::invalid_argument, "Which job's tasks? /v1/tasks?job=ID"}));
+    return respond(net::problem(
+        {ErrorCode::invalid_argument,
+         "The request does not name a job: GET /v1/tasks?job=ID lists the tasks of the job ID."}));
   const auto page = task_page(request);
   if (!page) return respond(net::problem(page.error()));
   with_job(

@@ -54,7 +54,7 @@ struct Place {
     if (!is_named || !number(place.index) || !number(place.from) || !rest.empty() ||
         place.from > INT64_MAX)
       return fail(ErrorCode::invalid_argument,
-                  "from={} is not what the part before ended with (\"next\").", text);
+                  "from={} is not the \"next\" with which the previous part ended.", text);
     return place;
   }
 };

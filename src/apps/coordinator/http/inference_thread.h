@@ -17,7 +17,7 @@ namespace weft::coordinator {
 class InferenceThread {
  public:
   using Event = std::function<void(inference::Desk&, Instant)>;
-  // The duties of the thread beside events.
+  // The work that the thread does besides handling events.
   struct Duties {
     // True if clients wait. The thread then calls look() every 50 ms to check that they are still
     // connected.

@@ -40,8 +40,8 @@ struct TextLook {
   // prompt. `none` means that an answer is generated.
   enum class Kind : std::uint8_t { none, tokens, text, prompt };
   Kind kind = Kind::none;
-  bool add_special = false;    // For "tokens": add BOS and EOS if the model wants them.
-  bool parse_special = false;  // For "tokens": read control tokens in the text as such.
+  bool add_special = false;    // The look "tokens" adds BOS and EOS if the model wants them.
+  bool parse_special = false;  // The look "tokens" reads names of control tokens as these tokens.
   std::vector<std::int32_t> tokens{};
 };
 struct Told {

@@ -36,7 +36,7 @@ Result<WantedPage> wanted_page(const net::IncomingRequest& request, std::size_t 
     constexpr std::size_t key_bytes_max = 512;
     if (from->second.size() > key_bytes_max)
       return fail(ErrorCode::invalid_argument,
-                  "from= is not the \"next\" of the page before: it has {} bytes.",
+                  "from= has {} bytes, so it is not the \"next\" of the previous page.",
                   from->second.size());
     page.from = from->second;
   }

@@ -23,10 +23,10 @@ struct PagedList {
   static constexpr std::size_t count_max = protocol::api::page_rows_max;
 
   struct Row {
-    std::string key;  // Opaque to clients; letters, digits and ':'.
+    std::string key;  // Place of the row: letters, digits and ':'; opaque to clients.
     std::string json;
   };
-  std::string before;     // The document up to its array: `{"sum":0,"balances":[`.
+  std::string before;     // Text before the document's array: `{"sum":0,"balances":[`.
   std::vector<Row> rows;  // Rows, ordered by key once sort() was called.
 
   void sort();

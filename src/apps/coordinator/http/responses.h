@@ -23,7 +23,7 @@ struct ResponseRequest {
   bool store = false;
   ResponseStore* kept = nullptr;  // Store of responses, which outlives the answer.
   // Messages for the template, as elements of a JSON array without its brackets.
-  std::string instructions;  // Not stored, because each turn brings its own.
+  std::string instructions;  // Not stored: each turn has instructions of its own.
   std::string messages;      // The conversation, including the input of this turn.
   // Values of the request that the response repeats, as JSON.
   std::string instructions_json = "null", tools_json = "[]", tool_choice_json = "\"auto\"",

@@ -39,7 +39,7 @@ net::SocketRoute ServingSockets::route() {
 void ServingSockets::on_text(const std::shared_ptr<net::Peer>& peer, const std::string& text) {
   auto message = wire::decode_worker(text);
   if (!message) {
-    log_info("A serving worker sends nonsense: {}", message.error().message);
+    log_info("A serving worker sent a message that cannot be read: {}", message.error().message);
     return peer->close(message.error().message);
   }
   auto* offer = std::get_if<wire::Offer>(&*message);

@@ -35,7 +35,7 @@ class SteppingDevice final : public PartRunner {
  public:
   struct Machine {
     bool has_second = true;
-    bool differs_from_odd = false;  // The second device computes something else from `odd`.
+    bool differs_from_odd = false;  // The second device gives another byte for `odd`.
     bool differs_by_run = false;
     bool second_differs_by_run = false;
     bool is_slow = false;

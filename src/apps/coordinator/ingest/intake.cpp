@@ -51,8 +51,8 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
   const std::uint32_t groups = manifest::step_groups(manifest);
   if (!result.step_roots.empty() && result.step_roots.size() + 1 != groups)
     return fail(ErrorCode::data_loss,
-                "The result has {} after groups of steps; a task of this job has {} of them, and a "
-                "result names the roots of all but the last, or none.",
+                "The result has {} after groups of steps, and a task of this job has {}: a result "
+                "must give the root after each group except the last one, or no roots.",
                 counted(result.step_roots.size(), "root"), counted(groups, "group"));
 
   const auto range = leased.value_or(manifest::task_range(manifest, index));

@@ -73,7 +73,7 @@ class Verifier {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   VerifierQueue queue_;  // Guarded by mutex_.
-  // Members that only the verifier's thread uses.
+  // The following members are used by the verifier's thread only.
   BusyShare busy_;
   VerifiedJobs jobs_;
   DeviceRuns runs_;

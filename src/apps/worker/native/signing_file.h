@@ -26,7 +26,7 @@
 
 namespace weft::worker {
 
-// The file of one coordinator. Not thread-safe.
+// The record of signed roots for one coordinator, in a file. Not thread-safe.
 class SigningJournal {
  public:
   struct Claim {
@@ -68,7 +68,7 @@ class SigningFile final : public SigningMemory {
 
   void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
              std::function<void(Result<>)> done) override;
-  // The answer is known once admit() was called for a root of this coordinator in this process.
+  // True if the task is older than the record. Call admit() for a root of this coordinator before.
   [[nodiscard]] bool forgotten(const PublicKey& coordinator, const TaskKey& key) const override;
 
  private:

@@ -144,9 +144,10 @@ struct Teller {
     const std::string_view reason =
         std::string_view(what.reason).substr(0, what.reason.find_last_not_of('.') + 1);
     if (contact.has_joined()) {
-      log_warning("lost {}: {}; again in {:.1f} s", coordinator, reason, seconds(what.retry));
+      log_warning("lost {}: {}; trying again in {:.1f} s", coordinator, reason,
+                  seconds(what.retry));
     } else {
-      log_warning("{}; again in {:.1f} s", reason, seconds(what.retry));
+      log_warning("{}; trying again in {:.1f} s", reason, seconds(what.retry));
     }
     contact.lost(client);
   }

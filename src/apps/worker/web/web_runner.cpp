@@ -148,7 +148,8 @@ void WebRunner::replace_device() {
           }
           if (tries < replacements_max) return later({}, [this] { replace_device(); });
           if (order_)
-            std::exchange(order_, {})->done(fail(ErrorCode::device_lost, "The GPU is gone."));
+            std::exchange(order_, {})
+                ->done(fail(ErrorCode::device_lost, "The GPU device was lost."));
           if (news_.gone) news_.gone(capabilities.error());
         }));
   });

@@ -18,7 +18,7 @@ class WebSigning final : public SigningMemory {
 
   void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
              std::function<void(Result<>)> done) override;
-  // The answer is known once admit() was called for a root of this coordinator on this object.
+  // True if the task is older than the record. Call admit() for a root of this coordinator before.
   [[nodiscard]] bool forgotten(const PublicKey& coordinator, const TaskKey& key) const override;
 
  private:

@@ -35,9 +35,9 @@ class Checks {
   void audited(const Event& event);
   void polled(const Event& event);
 
-  // Right answers of honest workers that the verifier refused.
+  // The number of right answers of honest workers that the verifier refused.
   [[nodiscard]] std::uint64_t honest_refused() const { return honest_refused_; }
-  // Longest wait of a sample, in seconds.
+  // The longest wait of a sample, in seconds.
   [[nodiscard]] double sample_lag() const { return sample_lag_; }
   // Longest wait of a newcomer's sample, in seconds.
   [[nodiscard]] double newcomer_lag() const { return newcomer_lag_; }
@@ -54,7 +54,7 @@ class Checks {
   // Gives the audit to a worker. Returns false if no worker can do it.
   [[nodiscard]] bool lease(const AuditWanted& wanted);
   [[nodiscard]] std::deque<Sample>& next_line();
-  // The verifier takes the next sample that is still wanted.
+  // Lets the verifier take the next sample that is still wanted.
   void verify();
   [[nodiscard]] bool agrees(const AuditWanted& wanted) const;
   // True if the checked groups of steps of the result are right.

@@ -22,7 +22,7 @@ struct Event {
     canary,    // The operator's device has measured a job's canary.
     joins,     // A worker that was lost comes back.
   } kind;
-  double time = 0;  // Seconds.
+  double time = 0;  // Time of the event, in seconds.
   std::uint64_t order = 0;
   std::uint32_t worker = 0;
   std::uint64_t serial = 0;  // The serial of a worker's task, or of an audit.

@@ -16,12 +16,12 @@ inline constexpr double wrong_all_share_max = 1e-6;
 inline constexpr double wrong_share_max = 1e-4;
 // The attackers' largest share of established work for which the promises about wrong tasks hold.
 inline constexpr double established_share_max = 0.3;
-inline constexpr double cost_min = 2;  // As a multiple of a task's price.
+inline constexpr double cost_min = 2;  // Least cost of a wrong task, in prices of a task.
 inline constexpr double slowdown_max = 1.3;
 inline constexpr double price_max = 1.25;
 inline constexpr double quote_moved_max = 1.1;
 inline constexpr double extra_max = 0.05;
-inline constexpr double sample_wait_max = 600;  // In seconds.
+inline constexpr double sample_wait_max = 600;  // Longest allowed wait of a sample, in seconds.
 }  // namespace promises
 
 // The expected number of findings from which the measured cost of a plan counts. With fewer

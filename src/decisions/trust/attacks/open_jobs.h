@@ -44,7 +44,7 @@ class OpenJobs {
   [[nodiscard]] SimulatedJob* of(const TaskId& task);
   // Removes the job from the scheduler and the referee. No value if the job has already ended.
   [[nodiscard]] std::optional<SimulatedJob> end(const JobId& id);
-  // Jobs of honest clients that are open.
+  // The number of open jobs of honest clients.
   [[nodiscard]] std::uint32_t open() const { return open_; }
   // The sum of the prices of all accepted tasks in open jobs of honest clients.
   [[nodiscard]] double open_price() const;

@@ -11,7 +11,7 @@ namespace weft::trust::attacks {
 
 // The jobs that an attacker cheats in.
 enum class JobClass : std::uint8_t { all, costly, cheap };
-inline constexpr double costly_share = 0.1;  // As a share of honest clients' jobs.
+inline constexpr double costly_share = 0.1;  // Costly jobs, as a share of honest clients' jobs.
 
 struct Plan {
   double share = 0.3;         // Attackers, as a share of the workers that start established.

@@ -28,7 +28,7 @@ struct Sight {
   std::uint32_t client = 0;  // The job's client; 0 if `own`.
   bool own = false;          // True if the job is an attacker's.
   bool canary = false;
-  double price = 0;  // Price of the task over that of the cheapest job.
+  double price = 0;  // Price of the task, divided by that of the cheapest job.
   std::uint32_t slices = 64;
 };
 

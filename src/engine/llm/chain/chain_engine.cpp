@@ -186,7 +186,7 @@ Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequ
   for (const SequenceId id : sequences) {
     if (length(id) >= engine_options_.context)
       co_return fail(ErrorCode::resource_exhausted,
-                     "1 token behind {} does not fit into the context of {} (--context).",
+                     "1 token after {} does not fit into the context of {} (--context).",
                      length(id), engine_options_.context);
     if (sequences_.ahead(id) > 0) continue;
     needed.push_back(id);

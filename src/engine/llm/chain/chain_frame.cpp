@@ -84,7 +84,7 @@ Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
   proof::Activations rows = proof::read_activations(in);
   if (rows.head.kind > static_cast<std::uint8_t>(ChainFrame::Kind::together) ||
       rows.head.want > static_cast<std::uint8_t>(ChainFrame::Want::hidden))
-    return broken("is of no format or kind that there is");
+    return broken("has an unknown format or kind");
   ChainFrame frame{.kind = static_cast<ChainFrame::Kind>(rows.head.kind),
                    .sequence = rows.head.sequence,
                    .ticket = rows.head.ticket,
@@ -96,12 +96,12 @@ Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
   if (frame.kind == ChainFrame::Kind::fault) {
     const auto code = in.integer<std::uint8_t>();
     if (code > static_cast<std::uint8_t>(ErrorCode::internal))
-      return broken("is a fault of no kind that there is");
+      return broken("reports a fault of an unknown kind");
     frame.code = static_cast<ErrorCode>(code);
     if (in.rest_bytes() > message_bytes_max) return broken("has a text that is too long");
     frame.message = std::string(as_text(in.take(in.rest_bytes())));
   }
-  if (!in.at_end()) return broken("is cut short, or longer than it says");
+  if (!in.at_end()) return broken("is shorter or longer than its header says");
   return frame;
 }
 

@@ -151,19 +151,19 @@ ConvolutionTiles tiles(std::int64_t channels, std::int64_t places, std::int64_t 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ByMatrices,
     testing::Values(
-        // Channels and places that fill no tile, and several images.
+        // The channels and places fill no tile, and there are several images.
         MatrixCase{.input = {2, 18, 9, 7},
                    .weights = {17, 18, 3, 3},
                    .tiles = tiles(16, 16, 2, 32),
                    .pads = {1, 1, 1, 1},
                    .after = "Relu"},
-        // Whole tiles; all terms in one step; the result in 16 bits.
+        // The tiles are whole, all terms fit into one step, and the result has 16 bits.
         MatrixCase{.input = {1, 32, 4, 8},
                    .weights = {16, 32, 1, 1},
                    .tiles = tiles(16, 16, 2, 32),
                    .after = "SiLU",
                    .half_output = true},
-        // Places in fours that fill no tile, channels that fill no step, an added input.
+        // Places are read in fours and fill no tile, channels fill no step, and an input is added.
         MatrixCase{.input = {2, 21, 6, 6},
                    .weights = {21, 21, 1, 1},
                    .tiles = tiles(16, 16, 1, 16),
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
                    .tiles = tiles(16, 16, 1, 16),
                    .half_input = false,
                    .bias = false},
-        // Few channels; an input of 32 bits; uneven pads.
+        // There are few channels, an input of 32 bits, and uneven pads.
         MatrixCase{.input = {1, 3, 17, 13},
                    .weights = {16, 3, 6, 6},
                    .tiles = tiles(16, 16, 4, 64),
@@ -194,10 +194,10 @@ INSTANTIATE_TEST_SUITE_P(
                    .stride = 3,
                    .pads = {0, 1, 1, 0},
                    .after = "Relu"},
-        // Several subgroups beside each other.
+        // The tile has several subgroups beside each other.
         MatrixCase{
             .input = {1, 16, 8, 16}, .weights = {64, 16, 1, 1}, .tiles = tiles(64, 64, 1, 16)},
-        // One and three dimensions, and a 1x1 kernel with a stride.
+        // The convolutions have one and three dimensions, and a 1x1 kernel with a stride.
         MatrixCase{.input = {3, 5, 21},
                    .weights = {6, 5, 4},
                    .tiles = tiles(16, 16, 1, 32),
@@ -224,7 +224,7 @@ TEST_F(Matrices, AreNotUsedForValuesOf32Bits) {
   MatrixCase shape = plain_case();
   shape.half_input = false;
   const Graph graph = graph_of(shape);
-  const Tensor input = test::numbers(shape.input);  // 16 bits do not hold these numbers.
+  const Tensor input = test::numbers(shape.input);  // 16 bits cannot hold these numbers.
   ConvolutionChoices choices;
   choices.set(key_in(graph, input, false), shape.tiles);
   choices.set(key_in(graph, input, true), shape.tiles);

@@ -54,7 +54,7 @@ class GpuModel {
   // The time of one kernel of a plan, which is measured by repeating the kernel alone.
   struct KernelTime {
     std::string node;   // Name of the node; of the first one if several are fused.
-    std::string label;  // For example "Conv+Relu".
+    std::string label;  // Label of the kernel, such as "Conv+Relu".
     double seconds = 0;
     std::uint64_t bytes = 0;  // Bytes that the kernel reads and writes, each counted once.
   };

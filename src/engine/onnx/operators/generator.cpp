@@ -56,8 +56,11 @@ Result<> run_range(Call& call) {
   WEFT_ASSIGN(const auto limit, call.numbers_of(1));
   WEFT_ASSIGN(const auto delta, call.numbers_of(2));
   const double steps = std::ceil((limit[0] - first[0]) / delta[0]);
-  if (delta[0] == 0 || !(steps == steps)) return call.error("its delta is {}.", delta[0]);
-  if (steps > static_cast<double>(tensor_bytes_max)) return call.error("it has too many elements.");
+  if (delta[0] == 0 || !(steps == steps))
+    return call.error("its delta is {}, with which it cannot step from its start to its limit.",
+                      delta[0]);
+  if (steps > static_cast<double>(tensor_bytes_max))
+    return call.error("its output would have too many elements.");
   const std::int64_t count = steps <= 0 ? 0 : static_cast<std::int64_t>(steps);
   WEFT_ASSIGN(Tensor * out, call.make(0, start.type(), {count}));
   if (call.shapes_only()) return {};

@@ -51,7 +51,8 @@ Result<> run_tile(Call& call) {
   if (call.opset() < 6 && call.input_count() == 3) {
     WEFT_ASSIGN(const auto tiles, call.integers_of(1));
     WEFT_ASSIGN(const auto axes, call.integers_of(2));
-    if (tiles.size() != 1 || axes.size() != 1) return call.error("tiles and axis are scalars.");
+    if (tiles.size() != 1 || axes.size() != 1)
+      return call.error("its tiles and its axis must be scalars.");
     WEFT_ASSIGN(const std::int64_t axis, call.axis(axes[0], x.rank()));
     repeats.assign(x.shape().size(), 1);
     repeats[static_cast<std::size_t>(axis)] = tiles[0];
@@ -93,7 +94,7 @@ Result<> run_tile(Call& call) {
 
 Result<> run_concat(Call& call) {
   const Tensor& first = call.input(0);
-  if (!call.has("axis") && call.opset() >= 4) return call.error("it has no axis.");
+  if (!call.has("axis") && call.opset() >= 4) return call.error("it lacks the attribute axis.");
   WEFT_ASSIGN(const std::int64_t axis, call.axis(call.integer("axis", 1), first.rank()));
   const auto a = static_cast<std::size_t>(axis);
   Shape shape = first.shape();
@@ -109,7 +110,7 @@ Result<> run_concat(Call& call) {
         continue;
       }
     }
-    return call.error("input {} of shape {} cannot be put behind {} along axis {}.", i,
+    return call.error("input {} of shape {} cannot be joined to {} along axis {}.", i,
                       to_string(next.shape()), to_string(shape), axis);
   }
   WEFT_ASSIGN(Tensor * out, call.make(0, first.type(), shape));
@@ -265,7 +266,8 @@ Result<> run_pad(Call& call) {
       return call.error("its pads {} are too large.", to_string(given));
     before[a] = given[i];
     shape[a] += given[i] + given[i + axes.size()];
-    if (shape[a] < 0) return call.error("its pads {} remove more than there is.", to_string(given));
+    if (shape[a] < 0)
+      return call.error("its pads {} remove more elements than a dimension has.", to_string(given));
     if (x.shape()[a] == 0 && mode != "constant" && shape[a] > 0)
       return call.error("an empty dimension cannot be padded with mode {}.", mode);
   }
@@ -376,7 +378,7 @@ Result<SlicePlan> plan_slice(const Call& call) {
     seen[a] = true;
     const std::int64_t size = x.shape()[a], step = steps[i];
     if (step == 0 || step == std::numeric_limits<std::int64_t>::min())
-      return call.error("a step is {}.", step);
+      return call.error("a step is {}, which is not allowed.", step);
     const auto bound = [&](std::int64_t place, std::int64_t low, std::int64_t high) {
       return std::clamp(place < 0 ? place + size : place, low, high);
     };

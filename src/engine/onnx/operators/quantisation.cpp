@@ -199,7 +199,7 @@ Result<Scales> plan_scales(const Call& call) {
   const Tensor* zero = call.optional_input(2);
   if (!is_float(scale.type())) return call.bad_type(1);
   if (zero != nullptr && zero->count() != scale.count())
-    return call.error("there are {} scales and {} zero points.", scale.count(), zero->count());
+    return call.error("it has {} scales but {} zero points.", scale.count(), zero->count());
   Scales out;
   const std::int64_t block = call.integer("block_size", 0);
   if (scale.count() == 1 && block == 0) return out;

@@ -182,7 +182,7 @@ Result<> run_place(Call& call) {
   if (x.type() == ElementType::boolean) return call.bad_type(0);
   WEFT_ASSIGN(const std::int64_t axis, call.axis(call.integer("axis", 0), x.rank()));
   const AxisView view(x.shape(), axis);
-  if (view.length == 0) return call.error("the axis {} is empty.", axis);
+  if (view.length == 0) return call.error("the axis {} has no elements to choose from.", axis);
   Shape shape = x.shape();
   if (call.integer("keepdims", 1) != 0)
     shape[static_cast<std::size_t>(axis)] = 1;

@@ -193,13 +193,16 @@ Result<std::vector<Axis>> resized_axes(const Call& call, const std::vector<std::
     WEFT_ASSIGN(sizes, call.integers_of(3));
   }
   if (settings.coordinates == Coordinates::crop_and_resize) {
-    if (call.optional_input(1) == nullptr) return call.error("it has no region of interest.");
+    if (call.optional_input(1) == nullptr)
+      return call.error("its region of interest (roi) is not given.");
     WEFT_ASSIGN(roi, call.numbers_of(1));
-    if (roi.size() != 2 * axes.size()) return call.error("its region does not fit its axes.");
+    if (roi.size() != 2 * axes.size())
+      return call.error("its region of interest (roi) does not have two numbers for each axis.");
   }
   if ((sizes.empty() ? scales.size() : sizes.size()) != axes.size())
     return call.error("its scales or sizes do not fit {} axes.", axes.size());
-  if (!sizes.empty() && !scales.empty()) return call.error("it has both scales and sizes.");
+  if (!sizes.empty() && !scales.empty())
+    return call.error("it has both scales and sizes; only one of them may be given.");
   std::vector<Axis> out(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) {
     Axis& axis = out[i];

@@ -21,7 +21,7 @@ Result<> run_top_k(Call& call) {
   WEFT_ASSIGN(const std::int64_t axis, call.axis(call.integer("axis", -1), x.rank()));
   const AxisView view(x.shape(), axis);
   if (k < 0 || k > view.length)
-    return call.error("k is {}, and the axis {} has {} elements.", k, axis, view.length);
+    return call.error("k is {}, but the axis {} has {} elements.", k, axis, view.length);
   Shape shape = x.shape();
   shape[static_cast<std::size_t>(axis)] = k;
   WEFT_ASSIGN(Tensor * values, call.make(0, x.type(), shape));

@@ -93,7 +93,7 @@ Result<> run_squeeze(Call& call) {
 Result<> run_unsqueeze(Call& call) {
   const Tensor& x = call.input(0);
   WEFT_ASSIGN(const auto axes, given_axes(call));
-  if (!axes) return call.error("it has no axes.");
+  if (!axes) return call.error("its axes are not given.");
   const std::size_t rank = x.shape().size() + axes->size();
   if (rank > rank_max)
     return call.error("it would give {} dimensions; at most {} are supported.", rank, rank_max);

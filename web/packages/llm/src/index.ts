@@ -1,4 +1,5 @@
-// Language models in the browser; README.md shows how.
+// The interface of the package weft-engine, which runs language models in the browser. README.md
+// has examples.
 export { load } from './load.js';
 export { removeStoredModel, storedModels, type StoredModel } from './stored.js';
 export type { Answer } from './answer.js';

@@ -26,7 +26,7 @@ export function SendCard({ owner, coordinator, sign, onPaid }: { owner: Owner; c
     const amount = parseCredits(credits);
     const refusal =
       refusalOf(key, owner, coordinator) ||
-      (amount === null ? 'This is not an amount of credits: digits, and up to six behind a point, such as 2.5.'
+      (amount === null ? 'This is not an amount of credits: digits, and up to six after a point, such as 2.5.'
         : amount > BigInt(owner.free) ? `You have ${creditsText(BigInt(owner.free))} that can be sent. Granted, held and staked ones cannot.` : '');
     setSaid(refusal === '' ? null : { tone: 'warn', title: refusal });
     if (refusal === '' && amount !== null) setAsked({ to: key, amount });

@@ -14,7 +14,7 @@ export const openLocal: OpenBackend = async (source, { onProgress, signal }) => 
   const model = await load(source, { engine, onProgress, signal });
   if (model.info.chatTemplate !== null) return new LocalBackend(model, typeof source === 'string' ? nameOf(source) : source.name);
   await model.dispose();
-  throw new Error('This model has no chat template, and its tokens point to none that is known; it continues texts but cannot chat.');
+  throw new Error('This model has no chat template, and its tokens do not belong to a known one; it continues texts but cannot chat.');
 };
 
 export function nameOf(address: string): string {

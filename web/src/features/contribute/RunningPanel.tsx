@@ -33,7 +33,7 @@ export function RunningPanel({ engine, session, now }: Props) {
       {session.readyMs !== null ? <StartLine session={session} /> : null}
       <NowLine session={session} now={now} />
       {session.deviceLost ? (
-        <Notice tone="warn" className="mt-6 max-w-[34rem]" title="The GPU went away; the engine is getting it back">
+        <Notice tone="warn" className="mt-6 max-w-[34rem]" title="The GPU was lost; the engine is opening it again">
           <p>{session.deviceLost} What was running goes to another worker; nothing that was done is lost.</p>
         </Notice>
       ) : null}
@@ -81,7 +81,7 @@ function StartLine({ session }: { session: Session }) {
     <p className="mt-5 text-sm text-soft" data-testid="start-times" data-ready-ms={session.readyMs} data-first-task-ms={session.firstTaskMs ?? undefined}>
       Ready in {formatSeconds((session.readyMs ?? 0) / 1000)}
       {session.firstTaskMs !== null ? `, first task done after ${formatSeconds(session.firstTaskMs / 1000)}` : ''}
-      {session.deviceLosses > 0 && session.deviceLost === null ? `. The GPU went away ${session.deviceLosses === 1 ? 'once' : `${session.deviceLosses} times`} and is back` : ''}
+      {session.deviceLosses > 0 && session.deviceLost === null ? `. The GPU was lost ${session.deviceLosses === 1 ? 'once' : `${session.deviceLosses} times`} and is back` : ''}
     </p>
   );
 }

@@ -62,6 +62,6 @@ describe('advance', () => {
 
   it('refuses a message out of order, and a load of an unknown worker', () => {
     expect(() => advance(start(), delta({ sequence: 9 }))).toThrow('Message 8 was expected and message 9 arrived');
-    expect(() => advance(start(), delta({ sequence: 8, loads: loads([9, 1]) }))).toThrow('never introduced');
+    expect(() => advance(start(), delta({ sequence: 8, loads: loads([9, 1]) }))).toThrow('has not described the worker');
   });
 });

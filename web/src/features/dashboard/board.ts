@@ -69,7 +69,7 @@ const newestFirst = (a: BoardJob, b: BoardJob) => b.head.created - a.head.create
 function load(workers: Map<number, BoardWorker>, loads: Snapshot['loads']): void {
   loads.number.forEach((number, i) => {
     const worker = workers.get(number);
-    if (worker === undefined) throw new Error(`Worker ${number} has a load and was never introduced.`);
+    if (worker === undefined) throw new Error(`Worker ${number} has a load, but the coordinator has not described the worker.`);
     workers.set(number, {
       ...worker,
       held: loads.held[i] ?? 0,

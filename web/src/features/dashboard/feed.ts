@@ -101,7 +101,7 @@ export class Feed {
     let board: Board;
     if (message.type === 'snapshot') board = boardOf(message as Snapshot);
     else if (message.type === 'delta' && this.#state.board !== null) board = advance(this.#state.board, message as Delta);
-    else throw new Error('The coordinator said something unexpected.');
+    else throw new Error('The coordinator sent a message that this page cannot read.');
     this.#retryMs = this.#retryMsMin;
     this.#set({ board, connection: 'open', reason: '' });
     const seen: Seen = { type: 'seen', sequence: board.sequence };

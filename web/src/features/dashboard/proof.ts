@@ -193,9 +193,9 @@ async function checkReplica(proof: Proof, replica: Proof['replicas'][number], re
   const root = fromHex(replica.root, 32);
   const job = fromHex(proof.job, 16);
   const coordinator = fromBase58(proof.coordinator, 32);
-  if (!key || !signature || !digest || !root || !job || !coordinator) return 'The receipt is not written as it should be.';
+  if (!key || !signature || !digest || !root || !job || !coordinator) return 'The receipt does not have the expected form.';
   const statement = await read(replica.receipt);
-  if (toHex(await sha256(statement)) !== replica.receipt) return 'What was signed does not have the receipt’s digest.';
+  if (toHex(await sha256(statement)) !== replica.receipt) return 'The signed statement does not have the receipt’s digest.';
   const claim = claimOf(job, proof.index, replica.attempt, root);
   const named = replica.claims === '' ? names(statement, coordinator, claim) : await namesByRoot(statement, await read(replica.claims, replica.receipt), coordinator, claim);
   if (!named) return 'The receipt does not name this result.';

@@ -21,7 +21,7 @@ describe('bytesOf', () => {
     [numbers('one'), 'u32', [1], '“one” is not a number.'],
     [numbers('-1'), 'u32', [1], '-1 is not of type u32.'],
     [numbers('1.5'), 'i32', [1], '1.5 is not of type i32.'],
-    [{ kind: 'count', first: 0, step: -1 }, 'u32', [2], 'Counting from 0 by -1 leaves the u32 numbers.'],
+    [{ kind: 'count', first: 0, step: -1 }, 'u32', [2], 'Counting from 0 by -1 leads to numbers that u32 cannot hold.'],
     [{ kind: 'random', seed: 1, low: 2, high: 1 }, 'f32', [2], 'Random numbers need a seed and a range, low before high.'],
     [{ kind: 'bytes', base64: 'AAAA', name: 'a.bin' }, 'f32', [1], 'a.bin has 3 bytes; the shape needs 4.'],
   ] as const)('refuses %j as %s', (fill, type, shape, message) => {

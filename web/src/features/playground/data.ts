@@ -96,12 +96,12 @@ export function bytesOf(fill: Fill, type: ElementType, shape: readonly number[],
     const [low, high] = ranges[type];
     const last = fill.first + fill.step * (elements - 1);
     if (!Number.isInteger(fill.first) || !Number.isInteger(fill.step) || Math.min(fill.first, last) < low || Math.max(fill.first, last) > high) {
-      throw new Error(`Counting from ${fill.first} by ${fill.step} leaves the ${type} numbers.`);
+      throw new Error(`Counting from ${fill.first} by ${fill.step} leads to numbers that ${type} cannot hold.`);
     }
   }
   if (fill.kind === 'random' && whole) {
     const [low, high] = ranges[type];
-    if (!Number.isInteger(fill.low) || !Number.isInteger(fill.high) || fill.low < low || fill.high > high) throw new Error(`The range holds more than ${type} numbers.`);
+    if (!Number.isInteger(fill.low) || !Number.isInteger(fill.high) || fill.low < low || fill.high > high) throw new Error(`The range has numbers that are not of type ${type}.`);
   }
   if (check) return new Uint8Array();
   const bytes = new Uint8Array(size);

@@ -102,7 +102,7 @@ export function problemsOf(program: Program): readonly Problem[] {
       }
     }
   });
-  if (!program.bindings.some(isOutput)) add('bindings', 'Nothing comes back: one binding has to be an output.');
+  if (!program.bindings.some(isOutput)) add('bindings', 'The job has no output: at least one binding must be one.');
   return found;
 }
 

@@ -67,7 +67,7 @@ export async function fromFragment(fragment: string): Promise<Program | null> {
 type Fields = Readonly<Record<string, unknown>>;
 
 function fields(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new LinkError(`The link's ${what} is something else.`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new LinkError(`The link's ${what} does not have the expected form.`);
   return value as Fields;
 }
 function list<Item>(value: unknown, what: string, most: number, read: (item: unknown) => Item): readonly Item[] {

@@ -26,9 +26,9 @@ test('a model is told with its device, arithmetic, and how pictures come into it
 });
 
 test('a model that is refused is a sentence', async () => {
-  page(() => Promise.reject(new Error('The model is no detector that is known: too bad.')));
+  page(() => Promise.reject(new Error('The model is not a supported detector: too bad.')));
   await choose();
-  expect((await screen.findByTestId('model-trouble')).textContent).toBe('The model is no detector that is known: too bad.');
+  expect((await screen.findByTestId('model-trouble')).textContent).toBe('The model is not a supported detector: too bad.');
 });
 
 test('a server without the engine says so', async () => {

@@ -59,7 +59,7 @@ export function ReceiptPanel({ desk, owner }: { desk: Pick<Desk, 'checkReceipt' 
                     {one.checked.checks.map(({ name, ok, detail }) => (
                       <li key={name} className={`break-words ${ok ? 'text-soft' : 'text-madder'}`}>{detail}</li>
                     ))}
-                    <li className="text-soft">{one.checked.recordedAt === null ? 'It is not recorded on the chain.' : `It is recorded on the chain since ${utc(one.checked.recordedAt)}.`}</li>
+                    <li className="text-soft">{one.checked.recordedAt === null ? 'The receipt is not recorded on the chain.' : `The receipt has been recorded on the chain since ${utc(one.checked.recordedAt)}.`}</li>
                   </ul>
                 )}
               </li>

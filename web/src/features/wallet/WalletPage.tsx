@@ -180,7 +180,7 @@ function Amount({ label, busy, act }: { label: string; busy: boolean; act: (micr
       onSubmit={(event) => {
         event.preventDefault();
         const amount = parseCredits(text);
-        setNote(amount === null ? 'An amount of credits, such as 25 or 0.5, with at most six digits behind the point.' : '');
+        setNote(amount === null ? 'An amount of credits, such as 25 or 0.5, with at most six digits after the point.' : '');
         if (amount !== null) act(amount);
       }}
     >

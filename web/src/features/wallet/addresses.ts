@@ -35,7 +35,7 @@ export async function programAddress(program: Bytes, ...seeds: readonly Uint8Arr
     const key = await sha256(...seeds, new Uint8Array([bump]), program, text('ProgramDerivedAddress'));
     if (!isOnCurve(key)) return { key, bump };
   }
-  throw new Error('These seeds have no address.');
+  throw new Error('No valid address exists for these seeds.');
 }
 
 /** Returns the address of a wallet's token account for a mint. */

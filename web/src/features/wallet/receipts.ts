@@ -91,8 +91,8 @@ export async function checkReceipt(receipt: Receipt, place: SigningPlace, delega
   const key = await crypto.subtle.importKey('raw', fromBase58(receipt.device), 'Ed25519', false, ['verify']);
   const signed = await crypto.subtle.verify('Ed25519', key, fromBase58(receipt.signature, 64), digest);
   return [
-    { name: 'Claims', ok: made, detail: made ? `Its ${receipt.claims.length} claims make the root that is signed.` : 'Its claims do not make the root that is signed.' },
-    { name: 'Signature', ok: signed, detail: signed ? 'The device has signed it for this network and its coordinator.' : 'The device has not signed it for this network and its coordinator.' },
+    { name: 'Claims', ok: made, detail: made ? `The receipt’s ${receipt.claims.length} claims give the signed root.` : 'The receipt’s claims do not give the signed root.' },
+    { name: 'Signature', ok: signed, detail: signed ? 'The device has signed the receipt for this network and its coordinator.' : 'The device has not signed the receipt for this network and its coordinator.' },
     checkDevice(receipt.device, delegation, now),
   ];
 }

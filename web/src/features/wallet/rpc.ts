@@ -35,7 +35,7 @@ export class Rpc {
 
   async accounts(keys: readonly Uint8Array[]): Promise<(Account | null)[]> {
     const { value } = await this.ask<Value<RawAccount[]>>('getMultipleAccounts', [keys.map((key) => base58(key)), { encoding: 'base64' }]);
-    if (!Array.isArray(value) || value.length !== keys.length) throw new Error('The node answers with other accounts than it was asked for.');
+    if (!Array.isArray(value) || value.length !== keys.length) throw new Error('The node answered with accounts that were not asked for.');
     return value.map((one) => (one === null ? null : { owner: one.owner, data: fromBase64(one.data[0]) }));
   }
   /** Returns a program's accounts of the given size that have the given bytes at the given offsets. */
@@ -61,7 +61,7 @@ export class Rpc {
   /** Simulates a transaction. Throws with the program's own message if it would fail. */
   async tryOut(transaction: Uint8Array): Promise<void> {
     const { value } = await this.ask<Value<{ err: unknown }>>('simulateTransaction', [toBase64(transaction), { encoding: 'base64' }]);
-    if (value.err !== null) throw new Error(`This would fail: ${failureText(value.err)}.`);
+    if (value.err !== null) throw new Error(`The transaction would fail: ${failureText(value.err)}.`);
   }
   /** Sends a transaction. If the node accepts it, it may still not land. */
   async send(transaction: Uint8Array): Promise<void> {

@@ -33,7 +33,7 @@ function write(program: string, change: (mine: readonly Sent[]) => readonly Sent
 export function keep(transactions: readonly { readonly what: string; readonly bytes: Uint8Array }[], program: string, lastHeight: number): void {
   const more = transactions.map(({ what, bytes }): Sent => ({ what, program, bytes: toBase64(bytes), lastHeight }));
   write(program, (mine) => [...mine, ...more]);
-  if (!more.every(({ bytes }) => kept(program).some((one) => one.bytes === bytes))) throw new Error('This browser keeps nothing for the page, so nothing was sent.');
+  if (!more.every(({ bytes }) => kept(program).some((one) => one.bytes === bytes))) throw new Error('This browser does not let the page store data, so nothing was sent.');
 }
 const forget = (sent: Sent) => write(sent.program, (mine) => mine.filter(({ bytes }) => bytes !== sent.bytes));
 
@@ -54,7 +54,7 @@ export async function follow(rpc: Rpc, sent: Sent, silent: (sentence: string) =>
       }
       if (status === null && height > sent.lastHeight) {
         forget(sent);
-        return { landed: false, why: 'it did not land in its time, and never will' };
+        return { landed: false, why: 'it was not executed before it expired, and can no longer be executed' };
       }
       if (status === null) await rpc.send(bytes);
       silent('');

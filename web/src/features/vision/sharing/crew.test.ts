@@ -97,7 +97,7 @@ test('a helper that finds something else is never drawn, and is left out', async
     await helper.answers(looked([box(0.9, 500)]));
     await here.answers(looked([box()]));
   }
-  expect(helper.closed).toMatch(/not those that this tab finds/);
+  expect(helper.closed).toMatch(/differ from those that this tab finds/);
   expect(drawn).toHaveLength(crewBounds.disagreementsMax);
   expect(frame()).toEqual(['here']);
   expect(crew.views().map(({ id }) => id)).toEqual(['here']);
@@ -121,7 +121,7 @@ test('one that begins to lie later is found by a frame that is looked at twice',
     await here.answers(looked([box()]));
     await helper.answers(looked([]));
   }
-  expect(helper.closed).toMatch(/not those/);
+  expect(helper.closed).toMatch(/differ from those/);
 });
 
 test("a helper's frame is looked at here, too, now and then", async () => {

@@ -117,7 +117,7 @@ export class Crew {
       const member = this.#members.get(id);
       if (member === undefined || member.node.isLocal) continue;
       this.remove(id);
-      member.node.close('It no longer answers.');
+      member.node.close('The device no longer answers.');
     }
     const choice = this.#planner.offer(now, (id) => this.#can(id, ({ toAgree }) => toAgree === 0));
     const first = choice === null ? undefined : this.#members.get(choice.id);
@@ -215,7 +215,7 @@ export class Crew {
       }
       member.toAgree = this.#bounds.agreementsFirst;
       member.disagreements += 1;
-      if (member.disagreements >= this.#bounds.disagreementsMax) this.#leave(member, 'Its boxes are not those that this tab finds in the same pictures.');
+      if (member.disagreements >= this.#bounds.disagreementsMax) this.#leave(member, 'The device’s boxes differ from those that this tab finds in the same pictures.');
     }
   }
 

@@ -64,7 +64,7 @@ export class Helper {
       if (this.#turn !== turn) return line.close('The helper left.');
       this.#line = line;
       this.#set({ stage: 'waiting' });
-      line.listen({ heard: (record) => this.#hear(line, record), closed: (why) => this.#line === line && this.#end(why ?? 'The camera ended it.') });
+      line.listen({ heard: (record) => this.#hear(line, record), closed: (why) => this.#line === line && this.#end(why ?? 'The camera’s browser ended the connection.') });
     } catch (error) {
       if (this.#turn === turn) this.#end(error instanceof Error ? error.message : String(error));
     }
@@ -78,7 +78,7 @@ export class Helper {
   }
 
   #hear(line: Line, record: Record): void {
-    const refuse = () => line.close('The camera sends what does not belong on this line.');
+    const refuse = () => line.close('The camera’s browser sent a message that is not allowed here.');
     switch (record.type) {
       case 'model':
         if (this.#model !== null) return refuse();

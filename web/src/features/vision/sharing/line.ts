@@ -71,7 +71,7 @@ export class Line {
       this.bytes += sealed.byteLength;
       this.#channel.send(sealed);
     });
-    this.#sending = sent.catch(() => this.#end('The link takes no more.'));
+    this.#sending = sent.catch(() => this.#end('The connection takes no more data.'));
     return sent.catch(() => undefined);
   }
 
@@ -90,7 +90,7 @@ export class Line {
 
   #take(data: unknown): void {
     if (this.#ended !== null) return;
-    if (!(data instanceof ArrayBuffer) || data.byteLength > wireBounds.recordBytesMax || this.#unopened + data.byteLength > unopenedBytesMax) return this.#end('It sends what does not belong on this line.');
+    if (!(data instanceof ArrayBuffer) || data.byteLength > wireBounds.recordBytesMax || this.#unopened + data.byteLength > unopenedBytesMax) return this.#end('The other browser sent a message that is not allowed here.');
     this.#unopened += data.byteLength;
     this.bytes += data.byteLength;
     this.#opening = this.#opening.then(async () => {
@@ -103,7 +103,7 @@ export class Line {
       }
       this.#unopened -= data.byteLength;
       if (this.#ended !== null) return;
-      if (record === null) return this.#end('It sends what does not belong on this line.');
+      if (record === null) return this.#end('The other browser sent a message that is not allowed here.');
       if (this.#events === null) this.#early.push(record);
       else this.#events.heard(record);
     });

@@ -52,10 +52,10 @@ function proven(channel: RTCDataChannel, sealer: Sealer, connection: RTCPeerConn
     connection.onconnectionstatechange = () => {
       if (connection.connectionState === 'failed') line.close('The link broke.');
     };
-    const timer = setTimeout(() => line.close('The link did not open.'), joinMs);
+    const timer = setTimeout(() => line.close('The connection did not open.'), joinMs);
     line.listen({
       heard: (record) => {
-        if (record.type !== 'hello') return line.close('It sends what does not belong on this line.');
+        if (record.type !== 'hello') return line.close('The other browser sent a message that is not allowed here.');
         clearTimeout(timer);
         line.pause();
         resolve(line);
@@ -97,7 +97,7 @@ export class Door {
   }
 
   static async open(events: DoorEvents, bounds = doorBounds): Promise<Door> {
-    if ((globalThis.crypto as Crypto | undefined)?.subtle === undefined) throw new MeetingError('This page came without TLS, so the browser has no keys for it. Open it over https.');
+    if ((globalThis.crypto as Crypto | undefined)?.subtle === undefined) throw new MeetingError('This page came without TLS, so the browser offers no keys for encryption. Open it over https.');
     const key = await newKey();
     const invitation = await invite(key.publicKey);
     const door = new Door(invitation, key, await meetingOf(invitation), events, bounds);
@@ -149,7 +149,7 @@ export class Door {
       connection = new RTCPeerConnection({ iceServers: this.#iceServers });
       const opened = new Promise<RTCDataChannel>((resolve, reject) => {
         if (connection !== null) connection.ondatachannel = ({ channel }) => resolve(channel);
-        setTimeout(() => reject(new MeetingError('The link did not open.')), joinMs);
+        setTimeout(() => reject(new MeetingError('The connection did not open.')), joinMs);
       });
       opened.catch(() => undefined);
       await connection.setRemoteDescription({ type: 'offer', sdp: offer.sdp });
@@ -172,7 +172,7 @@ export class Door {
 
 /** The helper's side: joins a session. Rejects with a message of one sentence. */
 export async function join(invitation: Invitation): Promise<Line> {
-  if ((globalThis.crypto as Crypto | undefined)?.subtle === undefined) throw new MeetingError('This page came without TLS, so the browser has no keys for it. Open the link over https.');
+  if ((globalThis.crypto as Crypto | undefined)?.subtle === undefined) throw new MeetingError('This page came without TLS, so the browser offers no keys for encryption. Open the link over https.');
   const meeting = await meetingOf(invitation);
   const key = await newKey();
   const socket = new WebSocket(meetingAddress());

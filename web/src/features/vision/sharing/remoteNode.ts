@@ -15,7 +15,7 @@ export type RemoteEvents = {
 
 type Waiting = { resolve(answer: { readonly boxes: readonly Box[]; readonly milliseconds: number }): void; reject(error: Error): void };
 
-const notAsked = 'It sends what was not asked for.';
+const notAsked = 'The device sent an answer that was not asked for.';
 /** The most unsent bytes with which a helper still gets a frame, so that no frame waits for a link. */
 const unsentBytesMax = 256 << 10;
 
@@ -94,7 +94,7 @@ export class RemoteNode implements Node {
         this.isReady = true;
         return this.#events.ready(this);
       case 'refusal':
-        return this.#line.close(`It cannot help: ${record.sentence}`);
+        return this.#line.close(`The device cannot help: ${record.sentence}`);
       case 'answer': {
         const waiting = this.#waiting.get(record.number);
         this.#waiting.delete(record.number);

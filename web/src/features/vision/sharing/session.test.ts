@@ -177,7 +177,7 @@ test('a model that the helper cannot open ends it, and says why on both sides', 
   const node = remote();
   await one.join();
   node.give(model());
-  await vi.waitFor(() => expect(left).toHaveBeenCalledWith(node, 'It cannot help: The model is no detector that is known.'));
+  await vi.waitFor(() => expect(left).toHaveBeenCalledWith(node, 'The device cannot help: The model is no detector that is known.'));
   expect(one.state()).toMatchObject({ stage: 'ended', why: 'The model is no detector that is known.' });
 });
 
@@ -203,7 +203,7 @@ test.each([
   const { helper: one } = await joined();
   for (const record of records) await camera.send(record);
   await ended(one);
-  expect(one.state().why).toMatch(/does not belong/);
+  expect(one.state().why).toMatch(/not allowed here/);
 });
 
 test('a helper has one frame in work and one that waits; a third ends the line', async () => {
@@ -238,7 +238,7 @@ test.each<[string, Record]>([
     await vi.waitFor(() => expect(ready).toHaveBeenCalled());
   }
   await helper.send(record);
-  await vi.waitFor(() => expect(left).toHaveBeenCalledWith(node, 'It sends what was not asked for.'));
+  await vi.waitFor(() => expect(left).toHaveBeenCalledWith(node, 'The device sent an answer that was not asked for.'));
 });
 
 test.each<[string, () => Promise<unknown>]>([
@@ -255,7 +255,7 @@ test.each<[string, () => Promise<unknown>]>([
   const looked = node.look(task(1));
   looked.catch(() => undefined);
   await send();
-  await vi.waitFor(() => expect(left).toHaveBeenCalledWith(node, 'It sends what does not belong on this line.'));
+  await vi.waitFor(() => expect(left).toHaveBeenCalledWith(node, 'The other browser sent a message that is not allowed here.'));
   await expect(looked).rejects.toThrow();
 });
 
