@@ -156,6 +156,12 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
                       "STUN and TURN servers for tabs (TURN: established ones), JSON or a file "
                       "with it: "
                       "[{\"urls\":\"turn:HOST:3478\",\"secret\":\"...\"}]");
+  command
+      ->add_option("--camera-relay", options->camera_relay,
+                   "Megabits a second that shared cameras and devices without a direct connection "
+                   "exchange over this coordinator, all together; networks take turns; 0: none")
+      ->type_name("MEGABITS")
+      ->check(CLI::Range(0.0, 1e6));
   command->add_option("--rate-limit", options->rate_limit,
                       "Requests a second from one address (IPv6: a /64), by what they cost");
   command->add_option("--host", options->hosts,

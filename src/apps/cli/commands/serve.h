@@ -58,8 +58,9 @@ struct ServeOptions {
   std::string wire = "f32";          // Type of hidden states between workers that share a model.
   std::string partition = "hybrid";  // Strategy by which models are divided among workers.
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.
-  double rate_limit = 50;            // Requests a second from one address, by their cost.
-  std::vector<std::string> hosts;    // Host names by which others reach it.
+  double camera_relay = 100;  // Megabits a second for cameras and devices without a direct link.
+  double rate_limit = 50;     // Requests a second from one address, by their cost.
+  std::vector<std::string> hosts;            // Host names by which others reach it.
   std::vector<std::string> trusted_proxies;  // Numeric addresses of proxies.
   std::uint64_t connections_max = 20'000;    // Most connections of all addresses together.
   std::optional<std::uint64_t> connections_per_address;  // Bound of one address (IPv6: of a /64).
