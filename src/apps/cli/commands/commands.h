@@ -25,7 +25,7 @@ void add_text_commands(CLI::App& app, std::function<int()>& chosen);
 void add_key_commands(CLI::App& app, std::function<int()>& chosen);
 // pay, device; called after the job commands
 void add_owner_commands(CLI::App& app, std::function<int()>& chosen);
-// The commands onnx and detect.
+// The commands onnx, detect and vision.
 void add_onnx_commands(CLI::App& app, std::function<int()>& chosen);
 void add_chain_commands(CLI::App& app, std::function<int()>& chosen);     // chain
 void add_simulate_commands(CLI::App& app, std::function<int()>& chosen);  // simulate
