@@ -12,7 +12,7 @@
 namespace weft::cli {
 
 struct GpuChoice {
-  std::size_t number = 0;  // Of gpu::Instance::adapters().
+  std::size_t number = 0;  // The number in gpu::Instance::adapters().
   std::string name{};
 };
 // "gpu" means the best GPU; another word means the first GPU whose name contains it, in upper or

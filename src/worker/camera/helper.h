@@ -66,7 +66,7 @@ class Helper {
     Assembly levels;
   };
   struct UnderWay {
-    std::uint32_t number = 0;  // Of the model or the frame.
+    std::uint32_t number = 0;  // The number of the model or the frame.
     bool is_model = false;
     std::uint64_t models = 0;  // The value of models_ when the work began.
   };

@@ -155,7 +155,8 @@ TEST(CameraRelay, ANetworkWithManyPairsGetsNoMoreThanANetworkWithOne) {
     for (const auto& [id, bytes] : sent) all += bytes;
     return static_cast<double>(sent[last]) / static_cast<double>(all);
   };
-  EXPECT_NEAR(share_of_one(true), 0.5, 0.1);
+  // The other network also spends credit on its guests, which send nothing here.
+  EXPECT_GT(share_of_one(true), 0.45);
   EXPECT_LT(share_of_one(false), 0.1) << "the attack";
 }
 
