@@ -111,8 +111,8 @@ export class Line {
       }
       this.#unopened -= data.byteLength;
       if (this.#ended !== null) return;
-      this.#channel.taken?.();
       if (record === null) return this.#end('It sends what does not belong on this line.');
+      this.#channel.taken?.();
       if (this.#events === null) this.#early.push(record);
       else this.#events.heard(record);
     });

@@ -43,7 +43,7 @@ test('a device that is too slow is said to be', () => {
   render(<NodeTable nodes={[own, node]} sharing={{ ...notShared, link, left: ['b (helper 2): It left.'] }} />);
   const [first, second] = screen.getAllByTestId('node');
   expect(first?.textContent).toMatch(/This tab.*takes part.*100 %/);
-  expect(second?.textContent).toMatch(/a GPU \(helper 1\)too slow to help.*812.*31.*3.*2 KiB/);
+  expect(second?.textContent).toMatch(/a GPU \(helper 1\)too slow to help.*link: through the coordinator.*812.*31.*3.*2 KiB/);
   expect(screen.getByTestId('left').textContent).toBe('b (helper 2): It left.');
 });
 

@@ -1,6 +1,10 @@
 // Tests that a channel over the relay sends only what it has credit for, in order, and loses no record that comes early.
 import { expect, test, vi } from 'vitest';
+import { invite, toBase64Url } from './invitation';
+import { Line } from './line';
 import { numbered, ofGuest, RelayChannel } from './relay';
+import { lineKeys, newAttempt, newKey, Sealer } from './sealing';
+import { encode, hello } from './wire';
 
 function channel() {
   const sent: Uint8Array[] = [];
@@ -76,4 +80,26 @@ test('the messages of a host begin with the number of the guest', () => {
   expect(read?.guest).toBe(258);
   expect([...(read?.message ?? [])]).toEqual([0, 9]);
   expect(ofGuest(new ArrayBuffer(8))).toBeNull();
+});
+
+test('the other side gets credit for a record that was opened, and none for one that was not', async () => {
+  const [camera, helper] = await Promise.all([newKey(), newKey()]);
+  const invitation = await invite(camera.publicKey);
+  const attempt = newAttempt();
+  const [offer, answer] = [helper, camera].map(({ publicKey }) => ({ attempt, publicKey: toBase64Url(publicKey), sdp: '' }));
+  if (offer === undefined || answer === undefined) throw new Error('two keys');
+  const theirs = new Sealer(await lineKeys('camera', camera, invitation, offer, answer, 'relay'));
+  const { made, sent, close } = channel();
+  const line = new Line(made, new Sealer(await lineKeys('helper', helper, invitation, offer, answer, 'relay')), made, 'relay');
+  const heard = vi.fn();
+  line.listen({ heard, closed: () => undefined });
+  const message = async (sealed: Promise<ArrayBuffer>) => new Uint8Array([0, ...new Uint8Array(await sealed)]);
+
+  made.take(await message(theirs.seal(encode(hello))));
+  await vi.waitFor(() => expect(heard).toHaveBeenCalledWith(hello));
+  expect(sent.map((one) => [...one])).toEqual([[1, 1, 0, 0, 0]]);
+
+  made.take(new Uint8Array([0, 1, 2, 3]));
+  await vi.waitFor(() => expect(close).toHaveBeenCalledTimes(1));
+  expect(sent).toHaveLength(1);
 });
