@@ -42,9 +42,9 @@ ByteVector model_file(std::int64_t height = 2) {
   return onnx::write_model(model).value();
 }
 
-std::unique_ptr<SandboxedDetector> start() {
+std::unique_ptr<SandboxedDetector> start(bool gpu = false) {
   auto started =
-      SandboxedDetector::start({.gpu = false, .program = WEFT_SANDBOX_CHILD, .arguments = {}});
+      SandboxedDetector::start({.gpu = gpu, .program = WEFT_SANDBOX_CHILD, .arguments = {}});
   EXPECT_TRUE(started) << started.error().message;
   return started ? std::move(*started) : nullptr;
 }
@@ -68,6 +68,31 @@ TEST(SandboxedDetector, FindsTheBoxesOfTheEngine) {
   EXPECT_EQ(boxes->front().score, 1);
   EXPECT_EQ(boxes->front().label, "class 0");
   EXPECT_EQ(boxes->front().sides, (std::array<double, 4>{0.5, 0.5, 2.5, 1.5}));
+}
+
+TEST(SandboxedDetector, FindsTheSameBoxesOnAGpu) {
+  const auto on_gpu = start(true), on_processor = start();
+  ASSERT_TRUE(on_gpu != nullptr && on_processor != nullptr);
+  const auto facts = on_gpu->open(model_file(), plenty);
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_TRUE(facts->gpu);
+  EXPECT_NE(facts->device, "");
+  ASSERT_TRUE(on_processor->open(model_file(), plenty));
+
+  ByteVector levels(36);
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    levels[i] = static_cast<std::uint8_t>(255 - (i * 37) % 90);
+  const auto boxes = on_gpu->find(levels, {}), expected = on_processor->find(levels, {});
+
+  ASSERT_TRUE(boxes) << boxes.error().message;
+  ASSERT_TRUE(expected);
+  ASSERT_EQ(boxes->size(), expected->size());
+  ASSERT_GT(boxes->size(), 0U);
+  for (std::size_t i = 0; i < boxes->size(); ++i) {
+    EXPECT_NEAR((*boxes)[i].score, (*expected)[i].score, 1e-5);
+    for (std::size_t side = 0; side < 4; ++side)
+      EXPECT_NEAR((*boxes)[i].sides[side], (*expected)[i].sides[side], 1e-4);
+  }
 }
 
 TEST(SandboxedDetector, RefusesInOneSentenceAndLivesOn) {
