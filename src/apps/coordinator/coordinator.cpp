@@ -69,9 +69,13 @@ class LiveCoordinator final : public Coordinator {
   Result<> run() {
     WEFT_ASSIGN(inference::DeskSettings desk, desk_settings(options_, book_));
     WEFT_ASSIGN(auto ice, IceServers::read(options_.ice_servers));
-    meetings_.emplace(Meetings::Options{.ice_servers = [ice = std::move(ice)] {
-      return protocol::serving::encode(ice.issue("meeting", unix_now(), IceServers::For::stranger));
-    }});
+    meetings_.emplace(
+        Meetings::Options{.ice_servers =
+                              [ice = std::move(ice)] {
+                                return protocol::serving::encode(
+                                    ice.issue("meeting", unix_now(), IceServers::For::stranger));
+                              },
+                          .relay = {.bytes_per_second = options_.camera_relay_bytes_per_second}});
     WEFT_ASSIGN(rotations_, read_rotations(options_.data));
     WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts",
                                                     {.bytes_max = options_.blobs_bytes_max}));
@@ -132,6 +136,7 @@ class LiveCoordinator final : public Coordinator {
     listen_to_models();
     loop_.start(*core_);
     feed_.start();
+    meetings_->start();
     models_->start();
     add_routes();
     shared_.start();
@@ -152,6 +157,7 @@ class LiveCoordinator final : public Coordinator {
     server_->stop();
     fallback_.reset();
     feed_.stop();
+    meetings_->stop();
     shared_.stop();
     lists_.stop();
     sweep_.stop();

@@ -78,6 +78,9 @@ struct Options {
   std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".
   // ICE servers for tabs: a JSON array or a file's name (ice_servers.h).
   std::string ice_servers{};
+  // Bytes a second that cameras and devices without a direct connection may exchange over the
+  // coordinator, all together; 0: none.
+  double camera_relay_bytes_per_second = 12.5e6;
   bool relays_for_known_only = true;  // Strangers are told of no TURN servers.
 };
 

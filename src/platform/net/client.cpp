@@ -19,6 +19,7 @@
 
 #include "common/base/check.h"
 #include "common/base/format.h"
+#include "common/base/visible_text.h"
 #include "platform/net/drogon_setup.h"
 #include "platform/net/on_loop.h"
 #include "platform/net/tls.h"
@@ -145,6 +146,8 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
 
   // Drogon does not report why a WebSocket's handshake fails.
   std::string why_closed() const {
+    if (connection_ && !close_reason_.empty())
+      return weft::format("{} closed the connection: {}", url_.text(), close_reason_);
     if (connection_) return weft::format("{} closed the connection.", url_.text());
     if (!url_.tls)
       return weft::format(
@@ -243,6 +246,9 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
       if (handlers_.text) handlers_.text(std::move(message));
     } else if (type == drogon::WebSocketMessageType::Binary) {
       if (handlers_.binary) handlers_.binary(ByteVector(message.begin(), message.end()));
+    } else if (type == drogon::WebSocketMessageType::Close) {
+      constexpr std::size_t code_bytes = 2;  // The reason follows the code.
+      if (message.size() > code_bytes) close_reason_ = visible_text(message.substr(code_bytes));
     }
   }
 
@@ -292,6 +298,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   drogon::WebSocketClientPtr client_;
   drogon::WebSocketConnectionPtr connection_;
   Instant heard_ = now();
+  std::string close_reason_;  // The sentence with which the server closes, if it sends one.
   bool watching_ = false;
   bool ended_ = false;
 };

@@ -24,8 +24,10 @@ Result<std::unique_ptr<Sandbox>> Sandbox::start(const Options& options) {
   std::vector<std::string> words = options.arguments;
   words.insert(words.end(), {std::to_string(child_socket), std::to_string(options.memory_bytes),
                              std::to_string(::getpid())});
+  if (options.duty == Duty::texts) words.emplace_back("texts");
+  if (options.duty == Duty::detector) words.emplace_back("detector");
+  if (options.duty == Duty::detector_on_processor) words.emplace_back("detector-on-processor");
   if (options.adapter) words.push_back(std::to_string(*options.adapter));
-  if (options.texts) words.emplace_back("texts");
   WEFT_ASSIGN(const SpawnedChild child, spawn_child(options.program, words, options.driver));
   return std::unique_ptr<Sandbox>(new Sandbox(options, child.pid, child.socket, child.errors));
 }
@@ -228,8 +230,8 @@ Result<> Sandbox::check(const exec::Job& job) {
   return {};
 }
 
-Result<ByteVector> Sandbox::ask_text(FrameKind kind, ByteSpan payload, Duration wall_max,
-                                     std::uint64_t reply_bytes_max) {
+Result<ByteVector> Sandbox::ask_service(FrameKind kind, ByteSpan payload, Duration wall_max,
+                                        std::uint64_t reply_bytes_max) {
   return ask(kind, payload, wall_max, reply_bytes_max);
 }
 

@@ -28,6 +28,13 @@ namespace weft::worker {
 
 class Sandbox {
  public:
+  // What the child does for its parent.
+  enum class Duty : std::uint8_t {
+    shaders,                // Runs and compiles jobs, on a device.
+    texts,                  // Reads a model's texts (text_service.h), without a device.
+    detector,               // Runs a camera's model (detector_service.h), on a device.
+    detector_on_processor,  // The same without a device.
+  };
   struct Options {
     std::filesystem::path program = "/proc/self/exe";
     std::vector<std::string> arguments = {
@@ -39,7 +46,7 @@ class Sandbox {
     std::filesystem::path driver =
         {};  // JSON file of the only Vulkan driver to use; default: the machine's drivers.
     bool unsafe = false;  // Runs strangers' work even if required parts are missing.
-    bool texts = false;   // Reads a model's texts (text_service.h) without a device.
+    Duty duty = Duty::shaders;
     Duration start_max = std::chrono::seconds(60);
     Duration load_max = std::chrono::seconds(30);  // Maximum time of a load, including compiling.
   };
@@ -57,9 +64,9 @@ class Sandbox {
   [[nodiscard]] Result<exec::Output> run(const TaskRun& task);
   // Compiles a job and discards the result. The job's data are ignored.
   [[nodiscard]] Result<> check(const exec::Job& job);
-  // Sends a request of text_service.h to a child with Options::texts.
-  [[nodiscard]] Result<ByteVector> ask_text(FrameKind kind, ByteSpan payload, Duration wall_max,
-                                            std::uint64_t reply_bytes_max);
+  // Sends a request to a child with a duty other than shaders.
+  [[nodiscard]] Result<ByteVector> ask_service(FrameKind kind, ByteSpan payload, Duration wall_max,
+                                               std::uint64_t reply_bytes_max);
 
   // Ends the child. A running call fails with cancelled.
   void kill();

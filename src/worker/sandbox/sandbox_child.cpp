@@ -12,7 +12,9 @@
 #include "engine/gpu/report.h"
 #include "engine/onnx/jobs/model_executor.h"
 #include "worker/sandbox/confinement.h"
+#include "worker/sandbox/detector_service.h"
 #include "worker/sandbox/driver_files.h"
+#include "worker/sandbox/sandbox.h"
 #include "worker/sandbox/sandbox_wire.h"
 #include "worker/sandbox/spawn.h"
 #include "worker/sandbox/text_service.h"
@@ -40,7 +42,7 @@ struct Arguments {
   std::uint64_t memory_bytes = 0;
   pid_t parent = 0;
   std::optional<std::size_t> adapter;  // Number of the GPU; empty: the best one.
-  bool texts = false;                  // Reads a model's texts, without a device.
+  Sandbox::Duty duty = Sandbox::Duty::shaders;
 };
 
 template <class Number>
@@ -50,12 +52,21 @@ bool read_number(std::string_view text, Number& number) {
 }
 
 bool read_arguments(std::span<char* const> given, Arguments& arguments) {
-  if (given.size() == 4) {
-    arguments.texts = std::string_view(given[3]) == "texts";
-    if (!arguments.texts && !read_number(given[3], arguments.adapter.emplace())) return false;
+  if (given.size() < 3 || !read_number(given[0], arguments.socket) ||
+      !read_number(given[1], arguments.memory_bytes) || !read_number(given[2], arguments.parent))
+    return false;
+  std::span<char* const> rest = given.subspan(3);
+  if (!rest.empty()) {
+    const std::string_view word = rest.front();
+    using enum Sandbox::Duty;
+    arguments.duty = word == "texts"                   ? texts
+                     : word == "detector"              ? detector
+                     : word == "detector-on-processor" ? detector_on_processor
+                                                       : shaders;
+    if (arguments.duty != shaders) rest = rest.subspan(1);
   }
-  return (given.size() == 3 || given.size() == 4) && read_number(given[0], arguments.socket) &&
-         read_number(given[1], arguments.memory_bytes) && read_number(given[2], arguments.parent);
+  return rest.empty() ||
+         (rest.size() == 1 && read_number(rest.front(), arguments.adapter.emplace()));
 }
 
 bool send_frame(int socket, FrameKind kind, ByteSpan payload) {
@@ -93,6 +104,13 @@ class Child {
   void serve() {
     serve_parent(
         socket_, [this](const Frame& request) { return answer(request); },
+        [this] { return !device_->lost(); });
+  }
+  // Serves the requests of a detector in the same way.
+  void detect() {
+    DetectorService service(instance_.get(), device_.get());
+    serve_parent(
+        socket_, [&](const Frame& request) { return service.answer(request); },
         [this] { return !device_->lost(); });
   }
 
@@ -215,20 +233,24 @@ int sandbox_child_main(std::span<char* const> given, ConfinementOptions confinem
     return 2;
   }
   if (memory_is_bounded) confinement.data_bytes_max = arguments.memory_bytes + driver_bytes;
-  const auto drivers = arguments.texts ? std::vector<std::filesystem::path>() : driver_files();
+  const bool has_device =
+      arguments.duty == Sandbox::Duty::shaders || arguments.duty == Sandbox::Duty::detector;
+  const auto drivers = has_device ? driver_files() : std::vector<std::filesystem::path>();
   std::vector<MissingPart> missing;
   if (!enter_confined_child(arguments.parent, arguments.socket, confinement, missing)) return 0;
   const auto say_ready = [&] {
     return send_frame(arguments.socket, FrameKind::ready, pack_missing(missing));
   };
-  if (arguments.texts) {
-    TextService texts;
+  const auto serve_without_device = [&](auto service) {
     if (say_ready())
       serve_parent(
-          arguments.socket, [&](const Frame& request) { return texts.answer(request); },
+          arguments.socket, [&](const Frame& request) { return service.answer(request); },
           [] { return true; });
     ::_exit(0);
-  }
+  };
+  if (arguments.duty == Sandbox::Duty::texts) serve_without_device(TextService());
+  if (arguments.duty == Sandbox::Duty::detector_on_processor)
+    serve_without_device(DetectorService());
   exec::Bounds bounds;
   bounds.bytes_max = arguments.memory_bytes;
   bounds.binding_bytes_max = std::min(bounds.binding_bytes_max, arguments.memory_bytes);
@@ -241,7 +263,7 @@ int sandbox_child_main(std::span<char* const> given, ConfinementOptions confinem
     send_frame(arguments.socket, FrameKind::failed, pack_error(opened.error()));
     ::_exit(1);
   }
-  if (say_ready()) child.serve();
+  if (say_ready()) arguments.duty == Sandbox::Duty::detector ? child.detect() : child.serve();
   std::fflush(nullptr);
   ::_exit(0);
 }

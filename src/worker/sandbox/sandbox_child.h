@@ -1,6 +1,6 @@
-// The process in which strangers' shaders run: `weft sandbox-child SOCKET MEMORY_BYTES PARENT
-// [ADAPTER]`, started by Sandbox only. It confines itself, opens its own device, and then answers
-// frames (sandbox_wire.h) one at a time until the socket is closed.
+// The process in which strangers' shaders and models run: `weft sandbox-child SOCKET MEMORY_BYTES
+// PARENT [DUTY] [ADAPTER]`, started by Sandbox only. It confines itself, opens its own device, and
+// then answers frames (sandbox_wire.h) one at a time until the socket is closed.
 #pragma once
 
 #include <span>

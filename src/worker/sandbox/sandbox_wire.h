@@ -27,6 +27,9 @@ enum class FrameKind : std::uint32_t {
   open_text = 5,    // the head of a model's file -> done with the texts of its tokens
   read_prompt = 6,  // a chat or text -> done with its tokens
   look_text = 7,    // a text or tokens -> done with a text, or tokens
+  // Requests to a child for a detector (detector_service.h).
+  open_detector = 8,  // an ONNX file -> done with the size of its input
+  find_boxes = 9,     // the levels of an input -> done with boxes
   // Answers of the child.
   ready = 100,  // once, with the parts of the confinement that could not be applied
   done = 101,

@@ -21,19 +21,21 @@ class TextServiceTest : public testing::Test {
     const auto path = test::find_data("models/tiny-llama-chat-q8_0.gguf");
     source = gguf::MappedFile::open(path->string()).value();
     file = gguf::read_file(*source).value();
-    child = Sandbox::start({.program = WEFT_SANDBOX_CHILD, .arguments = {}, .texts = true}).value();
+    child = Sandbox::start(
+                {.program = WEFT_SANDBOX_CHILD, .arguments = {}, .duty = Sandbox::Duty::texts})
+                .value();
     const auto ready = child->wait_ready();
     ASSERT_TRUE(ready) << ready.error().message;
   }
   Result<ByteVector> open(std::uint64_t head) {
-    return child->ask_text(
+    return child->ask_service(
         FrameKind::open_text,
         Packer().number(source->bytes()).bytes(source->view(0, head).value()).take(), 10s,
         reply_max);
   }
   Result<ByteVector> prompt(bool chat, std::string_view text, std::string_view format = "",
                             std::string_view rule = "") {
-    return child->ask_text(
+    return child->ask_service(
         FrameKind::read_prompt,
         Packer().number(chat ? 1 : 0).text(text).number(0).text(format).text(rule).take(), 10s,
         reply_max);

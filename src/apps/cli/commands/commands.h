@@ -26,7 +26,7 @@ void add_key_commands(CLI::App& app, std::function<int()>& chosen);
 // The commands pay and device, and more commands of wallet. Call after add_job_commands(), which
 // adds the command wallet.
 void add_owner_commands(CLI::App& app, std::function<int()>& chosen);
-// The commands onnx and detect.
+// The commands onnx, detect and vision.
 void add_onnx_commands(CLI::App& app, std::function<int()>& chosen);
 void add_chain_commands(CLI::App& app, std::function<int()>& chosen);     // The command chain.
 void add_simulate_commands(CLI::App& app, std::function<int()>& chosen);  // The command simulate.

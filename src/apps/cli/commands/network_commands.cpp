@@ -171,6 +171,13 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--ice-servers", options->ice_servers,
                       "STUN and TURN servers for tabs (TURN only for established ones), as JSON or "
                       "a file with it: [{\"urls\":\"turn:HOST:3478\",\"secret\":\"...\"}]");
+  command
+      ->add_option(
+          "--camera-relay", options->camera_relay,
+          "Megabits a second that the coordinator relays in all for shared cameras without "
+          "a direct connection (0: none)")
+      ->type_name("MEGABITS")
+      ->check(CLI::Range(0.0, 1e6));
   command->add_option("--rate-limit", options->rate_limit,
                       "Requests a second from one address (IPv6: a /64), weighted by their cost");
   command->add_option("--host", options->hosts,

@@ -7,6 +7,7 @@
 #include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/commands/detect.h"
 #include "apps/cli/commands/onnx.h"
+#include "apps/cli/commands/vision_help.h"
 
 namespace weft::cli {
 namespace {
@@ -245,6 +246,33 @@ void add_detect(CLI::App& app, std::function<int()>& chosen) {
   });
 }
 
+void add_vision_help(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* vision = app.add_subcommand("vision", "Cameras that are shared from the page Vision");
+  vision->require_subcommand(1);
+  auto options = std::make_shared<VisionHelpOptions>();
+  CLI::App* command = vision->add_subcommand(
+      "help",
+      "Helps a shared camera: gets its model and pictures, and sends what it finds in them.\n"
+      "The link is the one that \"Share the work\" shows on the page Vision.\n\n"
+      "  weft vision help 'https://HOST:7300/vision#camera=...'\n"
+      "  weft vision help 'https://HOST:7300/vision#camera=...' --device cpu --ca-cert "
+      "cert.pem");
+  command->add_option("link", options->link, "The link of the camera")
+      ->required()
+      ->type_name("LINK");
+  command
+      ->add_option("--device", options->device,
+                   "gpu (the best one), cpu, or a part of a GPU's name (weft bench gpu --list)")
+      ->type_name("DEVICE");
+  command->add_flag("--unsafe-sandbox", options->unsafe_sandbox,
+                    "Run the camera's model even if this machine cannot confine its process");
+  add_ca_cert(*command, options->tls);
+  command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
+  command->add_flag("--json", options->json, "One JSON document on standard output, at the end");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return vision_help_command(*options); }; });
+}
+
 }  // namespace
 
 void add_onnx_commands(CLI::App& app, std::function<int()>& chosen) {
@@ -258,6 +286,7 @@ void add_onnx_commands(CLI::App& app, std::function<int()>& chosen) {
   add_reshape(*onnx, chosen);
   add_quantize(*onnx, chosen);
   add_detect(app, chosen);
+  add_vision_help(app, chosen);
 }
 
 }  // namespace weft::cli

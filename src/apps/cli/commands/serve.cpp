@@ -114,6 +114,7 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.activations = options.activations;
   out.partition = options.partition;
   out.ice_servers = options.ice_servers;
+  out.camera_relay_bytes_per_second = options.camera_relay * 1e6 / 8;
   out.submission = {.input_bytes_max = options.job_input_bytes_max,
                     .output_bytes_max = options.job_output_bytes_max,
                     .unchecked_shaders = options.unchecked_shaders};

@@ -60,8 +60,9 @@ struct ServeOptions {
   std::string wire = "f32";          // Type of hidden states between workers that share a model.
   std::string partition = "hybrid";  // Strategy by which models are divided among workers.
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.
-  double rate_limit = 50;            // Requests a second from one address, by their cost.
-  std::vector<std::string> hosts;    // Host names by which others reach the coordinator.
+  double camera_relay = 100;  // Megabits a second relayed for cameras without a direct connection.
+  double rate_limit = 50;     // Requests a second from one address, by their cost.
+  std::vector<std::string> hosts;            // Host names by which others reach the coordinator.
   std::vector<std::string> trusted_proxies;  // Numeric addresses of proxies.
   std::uint64_t connections_max = 20'000;    // Most connections of all addresses together.
   // Most connections of one address (IPv6: /64).

@@ -55,13 +55,13 @@ Result<std::vector<std::int32_t>> read_tokens(Unpacker& in, std::size_t known) {
 class SandboxTextReader final : public coordinator::TextReader {
  public:
   Result<coordinator::TokenTexts> open(std::uint64_t file_bytes, ByteSpan head) override {
-    WEFT_ASSIGN(sandbox_,
-                worker::Sandbox::start({.memory_bytes = memory_bytes_max, .texts = true}));
+    WEFT_ASSIGN(sandbox_, worker::Sandbox::start({.memory_bytes = memory_bytes_max,
+                                                  .duty = worker::Sandbox::Duty::texts}));
     WEFT_OK(sandbox_->wait_ready());
     WEFT_ASSIGN(
         const ByteVector reply,
-        sandbox_->ask_text(FrameKind::open_text, Packer().number(file_bytes).bytes(head).take(),
-                           open_max, table_bytes_max));
+        sandbox_->ask_service(FrameKind::open_text, Packer().number(file_bytes).bytes(head).take(),
+                              open_max, table_bytes_max));
     Unpacker in(reply);
     WEFT_ASSIGN(const std::uint64_t count, in.number());
     coordinator::TokenTexts out;
@@ -84,8 +84,8 @@ class SandboxTextReader final : public coordinator::TextReader {
         .number(static_cast<std::uint64_t>(request.now))
         .text(request.format)
         .text(request.rule);
-    WEFT_ASSIGN(const ByteVector reply, sandbox_->ask_text(FrameKind::read_prompt, packer.take(),
-                                                           prompt_max, reply_bytes_max));
+    WEFT_ASSIGN(const ByteVector reply, sandbox_->ask_service(FrameKind::read_prompt, packer.take(),
+                                                              prompt_max, reply_bytes_max));
     Unpacker in(reply);
     WEFT_ASSIGN(const std::uint64_t in_thought, in.number());
     coordinator::ReadPrompt out{.begins_in_thought = in_thought != 0};
@@ -103,8 +103,8 @@ class SandboxTextReader final : public coordinator::TextReader {
         .number(static_cast<std::uint64_t>(request.now))
         .number(look.tokens.size());
     for (const std::int32_t token : look.tokens) packer.number(static_cast<std::uint64_t>(token));
-    WEFT_ASSIGN(const ByteVector reply, sandbox_->ask_text(FrameKind::look_text, packer.take(),
-                                                           prompt_max, reply_bytes_max));
+    WEFT_ASSIGN(const ByteVector reply, sandbox_->ask_service(FrameKind::look_text, packer.take(),
+                                                              prompt_max, reply_bytes_max));
     Unpacker in(reply);
     coordinator::Told out;
     WEFT_ASSIGN(out.text, in.text());

@@ -7,10 +7,21 @@
 //   host            {"guest": 7, "text": "..."}, both directions
 //   guest           plain texts, both directions
 //
-// Threading: any. Lifetime: outlives the server's handlers. A meeting ends when its host's socket
-// closes.
+// If the two find no direct connection, the host may begin a relay for the guest. From then on the
+// two exchange binary messages, which are passed on unread (camera_relay.h has the bounds).
+//
+//   host            {"guest": 7, "relay": true | false}   begins or ends the relay
+//   to the host     {"guest": 7, "gone": "a sentence"}    the relay has ended or was refused
+//   guest           a byte (RelayMessage) and its content, both directions
+//   host            the guest's number (u64), then the same, both directions
+//
+// Numbers are little-endian. A guest whose relay ends is closed with the sentence.
+//
+// Threading: any; start() makes a thread that grants credit. Lifetime: outlives the server's
+// handlers; stop() before destruction. A meeting ends when its host's socket closes.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,12 +29,22 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "apps/coordinator/http/camera_relay.h"
 #include "common/base/clock.h"
 #include "platform/net/server.h"
 
 namespace weft::coordinator {
+
+// The first byte of a binary message, and what follows it.
+enum class RelayMessage : std::uint8_t {
+  record = 0,  // The bytes of a record.
+  // To the coordinator: the number of records that were taken (u32). From the coordinator: bytes
+  // of credit (u32).
+  count = 1,
+};
 
 class Meetings {
  public:
@@ -46,11 +67,19 @@ class Meetings {
     // Returns the ICE servers as a JSON array.
     std::function<std::string()> ice_servers = [] { return std::string("[]"); };
     std::function<Instant()> clock = now;
+    CameraRelay::Options relay{};
   };
-  explicit Meetings(Options options) : options_(std::move(options)) {}
+  explicit Meetings(Options options) : options_(std::move(options)), relay_(options_.relay) {}
+  Meetings(const Meetings&) = delete;
+  ~Meetings() { stop(); }
 
   // The WebSocket route to add to a net::Server.
   [[nodiscard]] net::SocketRoute route();
+  // Calls tick() regularly, on a thread of its own.
+  void start();
+  void stop();
+  // Gives the relay's senders the credit that is due, and ends pairs that are idle or stuck.
+  void tick();
 
  private:
   using PeerId = std::uint64_t;
@@ -58,6 +87,7 @@ class Meetings {
     PeerId host = 0;
     std::size_t texts_left = 0;  // Texts that the host may still send.
     std::vector<PeerId> guests{};
+    std::vector<PeerId> relayed{};  // Guests with a relay, which are not among `guests`.
   };
   struct Member {
     std::shared_ptr<net::Peer> peer;
@@ -72,12 +102,14 @@ class Meetings {
   struct Act {
     std::shared_ptr<net::Peer> peer;
     std::string text{};    // Sent unless it is empty.
+    std::string binary{};  // Sent unless it is empty.
     std::string reason{};  // Closes the peer unless it is empty.
   };
   using Acts = std::vector<Act>;
 
   void open(const std::shared_ptr<net::Peer>& peer);
   void take(const std::shared_ptr<net::Peer>& peer, const std::string& text);
+  void take_binary(const std::shared_ptr<net::Peer>& peer, std::string message);
   void close(const std::shared_ptr<net::Peer>& peer);
   // Called with the lock held, like the functions below.
   void join(Member& member, const std::string& text, Acts& acts);
@@ -88,9 +120,17 @@ class Meetings {
   void enter(Member& member, const std::string& meeting, Acts& acts);
   void from_host(Member& host, const std::string& text, Acts& acts);
   void from_guest(Member& guest, const std::string& text, Acts& acts);
-  void remove(PeerId id, Acts& acts);
+  void begin_relay(const Member& host, Member& guest, Acts& acts);
+  // Passes a message of the pair `id`, without the guest's number, to the other side.
+  void pass_on(PeerId id, CameraRelay::Side sender, std::string message, Acts& acts);
+  void grant_credit(Acts& acts);
+  // Tells the host that the relay for a guest has ended or was refused.
+  void tell_host(const Member& guest, std::string_view why, Acts& acts);
+  // Removes a member. Its host hears `why` if the member is a guest with a relay.
+  void remove(PeerId id, std::string_view why, Acts& acts);
   // Closes a member. A host takes all members of its meeting with it.
   void send_away(PeerId id, std::string reason, Acts& acts);
+  void run(const std::stop_token& stop);
   [[nodiscard]] bool is_full(const Meeting& meeting) const;
   static void carry_out(Acts acts);
 
@@ -98,6 +138,9 @@ class Meetings {
   std::mutex mutex_;
   std::map<PeerId, Member> members_;
   std::map<std::string, Meeting> meetings_;  // Meetings by their id.
+  CameraRelay relay_;                        // Its pairs are guests, by their PeerId.
+  std::condition_variable_any changed_;
+  std::jthread thread_;
 };
 
 }  // namespace weft::coordinator

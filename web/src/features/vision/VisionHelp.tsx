@@ -15,6 +15,10 @@ export function VisionHelp({ open }: { open: boolean }) {
           gets. A helper's boxes are drawn after it has found the same as this tab in two frames, and about one frame in twelve is looked at twice.
         </p>
         <p>
+          Devices that do not reach each other share through the coordinator, which passes on sealed bytes. A machine without a browser helps with the same link:
+        </p>
+        <Code>{`weft vision help '${window.location.origin}/vision#camera=…'`}</Code>
+        <p>
           Browsers give the camera only to pages that came over HTTPS, or from the machine itself (localhost). For a phone, start the coordinator with a certificate of
           its own making:
         </p>

@@ -40,7 +40,7 @@ export function HelperPage({ invitation, helper: given, onOwn }: { invitation: I
             <dl className="grid grid-cols-2 gap-x-6 gap-y-5 sm:grid-cols-3">
               <Stat label="frames computed" value={state.frames.toLocaleString('en')} testId="helper-frames" />
               <Stat label="the last one" value={state.milliseconds === null ? '–' : state.milliseconds.toFixed(1)} unit="ms" />
-              <Stat label="over the link" value={formatBytes(state.bytes)} />
+              <Stat label={state.path === 'relay' ? 'through the coordinator' : 'over a direct link'} value={formatBytes(state.bytes)} />
             </dl>
             <Button onClick={() => helper.leave()}>Leave</Button>
           </>
@@ -48,7 +48,8 @@ export function HelperPage({ invitation, helper: given, onOwn }: { invitation: I
           <>
             <Notice title="What joining means">
               <p data-testid="helper-warning">
-                This tab gets a model and pictures from the camera's browser, computes on this device's GPU, and sends back what the model finds. Both sides see each other's network address. The pictures can be
+                This tab gets a model and pictures from the camera's browser, computes on this device's GPU, and sends back what the model finds. Both sides see each other's network address, unless they have no direct connection and meet through the coordinator, which passes on
+                encrypted bytes. The pictures can be
                 seen by this device while it computes them; no part of them is stored. The model comes from the camera's browser and runs inside the browser's own bounds.
               </p>
             </Notice>

@@ -5,6 +5,7 @@ import { formatBytes } from '../../../design/format';
 import { Notice } from '../../../design/Notice';
 import type { NodeView } from './crew';
 import { QrCode } from './QrCode';
+import type { Path } from './sealing';
 import type { SharingState } from './sharing';
 
 export function ShareCard({ sharing, onShare, onEnd }: { sharing: SharingState; onShare: () => void; onEnd: () => void }) {
@@ -62,6 +63,7 @@ const words: Record<NodeView['state'], string> = {
   'too slow': 'too slow to help: its boxes would come after those of newer frames',
   late: 'late: it gets no frames until it answers',
 };
+const paths: Record<Path, string> = { direct: 'direct', relay: 'through the coordinator' };
 const milliseconds = (value: number | null) => (value === null ? '–' : value < 10 ? value.toFixed(1) : String(Math.round(value)));
 
 export function NodeTable({ nodes, sharing }: { nodes: readonly NodeView[]; sharing: SharingState }) {
@@ -99,10 +101,11 @@ export function NodeTable({ nodes, sharing }: { nodes: readonly NodeView[]; shar
           </thead>
           <tbody>
             {nodes.map((node) => (
-              <tr key={node.id} className="border-b border-line align-top" data-testid="node" data-id={node.id} data-state={node.state} data-frames={node.frames} data-share={node.share.toFixed(3)}>
+              <tr key={node.id} className="border-b border-line align-top" data-testid="node" data-id={node.id} data-state={node.state} data-frames={node.frames} data-share={node.share.toFixed(3)} data-path={node.path ?? ''}>
                 <th scope="row" className="py-1.5 pr-4 text-left font-normal">
                   {node.name} {node.isLocal ? null : <span className="text-soft">({node.id})</span>}
                   <span className="block text-xs text-soft">{node.isLocal && node.state === 'new' ? 'has computed nothing yet' : words[node.state]}</span>
+                  {node.path === null ? null : <span className="block text-xs text-soft">link: {paths[node.path]}</span>}
                 </th>
                 <td className={cell}>{Math.round(100 * node.share)} %</td>
                 <td className={cell}>{milliseconds(node.work)}</td>

@@ -2,6 +2,7 @@
 // same boxes as this tab. From time to time the helper is checked again; a helper that finds other boxes is excluded.
 import type { Box, FitKind } from '../../../engine/visionMessages';
 import { Planner, type DeviceState } from './planner';
+import type { Path } from './sealing';
 
 export type Task = { readonly number: number; readonly frame: VideoFrame; readonly fit: FitKind; readonly blueFirst: boolean };
 export type Looked = {
@@ -20,6 +21,8 @@ export interface Node {
   readonly id: string;
   readonly name: string;
   readonly isLocal: boolean;
+  /** How its frames travel; missing for this tab. */
+  readonly path?: Path;
   /** True if a frame can be sent to the device at once. */
   readonly takes: boolean;
   look(task: Task): Promise<Looked>;
@@ -31,6 +34,7 @@ export type NodeView = {
   readonly id: string;
   readonly name: string;
   readonly isLocal: boolean;
+  readonly path: Path | null;
   readonly state: DeviceState | 'checked';
   /** The share of recent frames that the device answered. */
   readonly share: number;
@@ -174,6 +178,7 @@ export class Crew {
         id,
         name,
         isLocal,
+        path: member.node.path ?? null,
         state: member.toAgree > 0 && state !== 'late' ? 'checked' : state,
         share: sum === 0 ? 0 : recent(member) / sum,
         frames: member.frames,

@@ -5,6 +5,7 @@ import type { Detector } from '../../../engine/visionMessages';
 import type { Invitation } from './invitation';
 import type { Line } from './line';
 import { join } from './meeting';
+import type { Path } from './sealing';
 import { Assembly, heldBytesMax, wireBounds, type Record } from './wire';
 
 export type HelperState = {
@@ -16,6 +17,8 @@ export type HelperState = {
   readonly frames: number;
   readonly milliseconds: number | null;
   readonly bytes: number;
+  /** How frames travel; null while there is no line. */
+  readonly path: Path | null;
 };
 
 type Incoming = { readonly assembly: Assembly; readonly frame: Extract<Record, { type: 'frame' }> };
@@ -34,7 +37,7 @@ export class Helper {
   readonly #sight: Sight;
   readonly #listeners = new Set<() => void>();
   readonly #join: (invitation: Invitation) => Promise<Line>;
-  #state: HelperState = { stage: 'invited', why: null, model: null, detector: null, frames: 0, milliseconds: null, bytes: 0 };
+  #state: HelperState = { stage: 'invited', why: null, model: null, detector: null, frames: 0, milliseconds: null, bytes: 0, path: null };
   #line: Line | null = null;
   #model: { readonly number: number; readonly name: string; readonly assembly: Assembly } | null = null;
   #incoming: Incoming | null = null;
@@ -63,7 +66,7 @@ export class Helper {
       const line = await this.#join(this.#invitation);
       if (this.#turn !== turn) return line.close('The helper left.');
       this.#line = line;
-      this.#set({ stage: 'waiting' });
+      this.#set({ stage: 'waiting', path: line.path });
       line.listen({ heard: (record) => this.#hear(line, record), closed: (why) => this.#line === line && this.#end(why ?? 'The camera’s browser ended the connection.') });
     } catch (error) {
       if (this.#turn === turn) this.#end(error instanceof Error ? error.message : String(error));

@@ -1,13 +1,16 @@
-// A sealed line between the camera's tab and a helper, over a data channel. Records arrive unchanged and in order; anything else ends the
-// line.
-import type { Sealer } from './sealing';
+// A sealed line between the camera's tab and a helper, over a data channel or over the coordinator's relay. Records arrive unchanged and in
+// order; anything else ends the line.
+import type { Path, Sealer } from './sealing';
 import { decode, encode, wireBounds, type Record } from './wire';
 
 /** The part of RTCDataChannel that a line uses. */
 export type Channel = Pick<RTCDataChannel, 'send' | 'close' | 'bufferedAmount' | 'readyState'> & {
   binaryType: string;
   onmessage: ((event: MessageEvent) => void) | null;
+  /** The event of a relay says why it has ended (`reason`). */
   onclose: ((event: Event) => void) | null;
+  /** Called for each record that was opened. */
+  taken?(): void;
 };
 
 export type LineEvents = {
@@ -21,6 +24,7 @@ const unopenedBytesMax = 32 << 20;
 const bufferedBytesMax = 1 << 20;
 
 export class Line {
+  readonly path: Path;
   readonly #channel: Channel;
   readonly #sealer: Sealer;
   readonly #connection: { close(): void };
@@ -33,13 +37,17 @@ export class Line {
   /** Bytes sent and received, as they travel. */
   bytes = 0;
 
-  constructor(channel: Channel, sealer: Sealer, connection: { close(): void }) {
+  constructor(channel: Channel, sealer: Sealer, connection: { close(): void }, path: Path = 'direct') {
+    this.path = path;
     this.#channel = channel;
     this.#sealer = sealer;
     this.#connection = connection;
     channel.binaryType = 'arraybuffer';
     channel.onmessage = ({ data }) => this.#take(data);
-    channel.onclose = () => this.#end(null);
+    channel.onclose = (event) => {
+      const { reason } = event as Partial<CloseEvent>;
+      this.#end(reason === undefined || reason === '' ? null : reason);
+    };
   }
 
   listen(events: LineEvents): void {
@@ -104,6 +112,7 @@ export class Line {
       this.#unopened -= data.byteLength;
       if (this.#ended !== null) return;
       if (record === null) return this.#end('The other browser sent a message that is not allowed here.');
+      this.#channel.taken?.();
       if (this.#events === null) this.#early.push(record);
       else this.#events.heard(record);
     });

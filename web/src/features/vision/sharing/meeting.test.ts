@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { invitationOf, linkOf, meetingOf, toBase64Url, type Invitation } from './invitation';
 import type { Line } from './line';
+import { numbered, ofGuest } from './relay';
 import { Door, doorBounds, join, type DoorBounds } from './meeting';
 import { newAttempt, newKey, openSignal, sealSignal, type Signal } from './sealing';
 
@@ -32,6 +33,9 @@ class FakeChannel {
 /** Fake connections, which find each other by the contents of their descriptions. */
 class FakeConnection {
   static all: FakeConnection[] = [];
+  /** False: no two devices reach each other. `addresses`: descriptions have some. */
+  static reaches = true;
+  static addresses = true;
   readonly id = FakeConnection.all.push(this);
   iceGatheringState = 'complete';
   connectionState = 'new';
@@ -41,18 +45,19 @@ class FakeConnection {
   closed = false;
   #channel: FakeChannel | null = null;
   #remote: FakeConnection | null = null;
+  static #description = (id: number) => `description of ${id}${FakeConnection.addresses ? ' with a=candidate' : ''}`;
   addEventListener(): void {}
   createDataChannel(): FakeChannel {
     return (this.#channel = new FakeChannel());
   }
   setLocalDescription(): Promise<void> {
-    this.localDescription = { sdp: `description of ${this.id}` };
+    this.localDescription = { sdp: FakeConnection.#description(this.id) };
     return Promise.resolve();
   }
   setRemoteDescription({ type, sdp }: { type: string; sdp: string }): Promise<void> {
-    this.#remote = FakeConnection.all.find(({ id }) => sdp === `description of ${id}`) ?? null;
+    this.#remote = FakeConnection.all.find(({ id }) => sdp === FakeConnection.#description(id)) ?? null;
     const caller = this.#channel;
-    if (type !== 'answer' || caller === null || this.#remote === null) return Promise.resolve();
+    if (type !== 'answer' || caller === null || this.#remote === null || !FakeConnection.reaches) return Promise.resolve();
     const called = new FakeChannel();
     [caller.other, called.other] = [called, caller];
     const remote = this.#remote;
@@ -75,6 +80,9 @@ class FakeCoordinator {
   hosts = new Map<string, FakeSocket>();
   guests: { socket: FakeSocket; meeting: string }[] = [];
   offers: string[] = [];
+  /** The guests with a relay, and the records that went over it. */
+  relays = new Set<number>();
+  records: Uint8Array[] = [];
   pass: (text: string) => string | Promise<string> = (text) => text;
 
   take(socket: FakeSocket, text: string): void {
@@ -85,8 +93,12 @@ class FakeCoordinator {
       host?.hear(JSON.stringify({ guest, text }));
       return;
     }
-    const said = JSON.parse(text) as { meet?: string; as?: string; guest?: number; text?: string };
-    if (said.guest !== undefined) {
+    const said = JSON.parse(text) as { meet?: string; as?: string; guest?: number; text?: string; relay?: boolean };
+    if (said.guest !== undefined && said.relay !== undefined) {
+      if (!said.relay) return this.guests[said.guest]?.socket.end('The camera has ended the connection.');
+      this.relays.add(said.guest);
+      this.credit(socket, said.guest, 1 << 20);
+    } else if (said.guest !== undefined) {
       const to = this.guests[said.guest]?.socket;
       void Promise.resolve(this.pass(said.text ?? '')).then((passed) => to?.hear(passed));
     } else if (said.as === 'host') {
@@ -99,6 +111,21 @@ class FakeCoordinator {
       socket.end('The meeting does not exist, or it has ended.');
     }
   }
+  /** Gives both sides of a relay credit. */
+  credit(host: FakeSocket, guest: number, bytes: number): void {
+    const message = new Uint8Array([1, 0, 0, 0, 0]);
+    new DataView(message.buffer).setUint32(1, bytes, true);
+    host.hear(numbered(guest, message).buffer);
+    this.guests[guest]?.socket.hear(message.buffer);
+  }
+  takeBinary(socket: FakeSocket, bytes: Uint8Array<ArrayBuffer>): void {
+    const from = this.guests.findIndex((one) => one.socket === socket);
+    const said = from >= 0 ? { guest: from, message: bytes } : ofGuest(bytes.slice().buffer);
+    if (said === null || !this.relays.has(said.guest) || said.message[0] !== 0) return;
+    this.records.push(said.message.slice(1));
+    if (from < 0) return this.guests[said.guest]?.socket.hear(said.message.slice().buffer);
+    this.hosts.get(this.guests[from]?.meeting ?? '')?.hear(numbered(from, said.message).buffer);
+  }
   /** Sends a text to the only host, as a guest would. */
   say(text: string): void {
     for (const host of this.hosts.values()) host.hear(JSON.stringify({ guest: 999, text }));
@@ -107,22 +134,27 @@ class FakeCoordinator {
 let coordinator: FakeCoordinator;
 
 class FakeSocket {
+  static readonly OPEN = 1;
+  readyState = 1;
+  bufferedAmount = 0;
+  binaryType = '';
   onopen: (() => void) | null = null;
-  onmessage: ((event: { data: string }) => void) | null = null;
+  onmessage: ((event: { data: string | ArrayBuffer }) => void) | null = null;
   onclose: ((event: { reason: string }) => void) | null = null;
   constructor() {
     setTimeout(() => this.onopen?.());
   }
-  send(text: string): void {
-    setTimeout(() => coordinator.take(this, text));
+  send(said: string | Uint8Array<ArrayBuffer>): void {
+    setTimeout(() => (typeof said === 'string' ? coordinator.take(this, said) : coordinator.takeBinary(this, said)));
   }
-  hear(data: string): void {
+  hear(data: string | ArrayBuffer): void {
     setTimeout(() => this.onmessage?.({ data }));
   }
   end(reason: string): void {
     setTimeout(() => this.onclose?.({ reason }));
   }
   close(): void {
+    this.readyState = 3;
     this.end('');
   }
 }
@@ -131,6 +163,7 @@ let doors: Door[];
 let joined: Line[];
 beforeEach(() => {
   FakeConnection.all = [];
+  FakeConnection.reaches = FakeConnection.addresses = true;
   coordinator = new FakeCoordinator();
   doors = [];
   joined = [];
@@ -155,7 +188,7 @@ async function opened(bounds: Partial<DoorBounds> = {}): Promise<Invitation> {
 async function offer(invitation: Invitation): Promise<string> {
   const { key } = await meetingOf(invitation);
   const { publicKey } = await newKey();
-  return sealSignal(key, 'offer', { attempt: newAttempt(), publicKey: toBase64Url(publicKey), sdp: 'description of none' });
+  return sealSignal(key, 'offer', { attempt: newAttempt(), publicKey: toBase64Url(publicKey), sdp: 'description of none with a=candidate' });
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 100));
 
@@ -281,4 +314,82 @@ test('a closed door lets no helper in, and sends away those that are there', asy
   line.listen({ heard: () => undefined, closed });
   doors[0]?.close();
   await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+});
+
+/** Sends a record in each direction. */
+async function bothWays(line: Line): Promise<void> {
+  await vi.waitFor(() => expect(joined).toHaveLength(1));
+  const [here, there] = [vi.fn(), vi.fn()];
+  line.listen({ heard: there, closed: () => undefined });
+  joined[0]?.listen({ heard: here, closed: () => undefined });
+  await joined[0]?.send({ type: 'model', number: 1, bytes: 5, name: 'm' });
+  await line.send({ type: 'ready', number: 1, gpu: false, device: 'd' });
+  await vi.waitFor(() => expect(there).toHaveBeenCalledWith({ type: 'model', number: 1, bytes: 5, name: 'm' }));
+  await vi.waitFor(() => expect(here).toHaveBeenCalledWith({ type: 'ready', number: 1, gpu: false, device: 'd' }));
+}
+
+test('two devices that reach each other use no relay', async () => {
+  const line = await join(await opened());
+  await bothWays(line);
+  expect(line.path).toBe('direct');
+  expect(joined[0]?.path).toBe('direct');
+  expect(coordinator.relays.size).toBe(0);
+});
+
+test('devices without addresses meet over the relay at once, which sees sealed records only', async () => {
+  FakeConnection.addresses = FakeConnection.reaches = false;
+  const line = await join(await opened());
+  await bothWays(line);
+  expect(line.path).toBe('relay');
+  expect(joined[0]?.path).toBe('relay');
+  expect(coordinator.records.length).toBeGreaterThanOrEqual(4);
+  for (const record of coordinator.records) expect(record.length).toBeGreaterThanOrEqual(2 + 16);
+  expect(FakeConnection.all.every(({ closed }) => closed)).toBe(true);
+});
+
+test('devices that do not reach each other meet over the relay after some seconds', async () => {
+  FakeConnection.reaches = false;
+  const invitation = await opened();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const paths: string[] = [];
+    void join(invitation).then(({ path }) => paths.push(path));
+    for (let i = 0; i < 60 && paths.length === 0; i += 1) {
+      if (i === 20) expect(coordinator.relays.size).toBe(0);
+      await vi.advanceTimersByTimeAsync(200);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(paths).toEqual(['relay']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('the end of a relay ends the line on the other side', async () => {
+  FakeConnection.addresses = FakeConnection.reaches = false;
+  const line = await join(await opened());
+  await vi.waitFor(() => expect(joined).toHaveLength(1));
+  const closed = vi.fn();
+  line.listen({ heard: () => undefined, closed });
+  joined[0]?.close('It lies.');
+  await vi.waitFor(() => expect(closed).toHaveBeenCalledWith('The camera has ended the connection.'));
+});
+
+test('a record that the coordinator changes, repeats or makes up ends the line', async () => {
+  for (const change of [(record: Uint8Array) => record.fill(7), (record: Uint8Array) => record.reverse()]) {
+    coordinator = new FakeCoordinator();
+    joined = [];
+    FakeConnection.addresses = FakeConnection.reaches = false;
+    const line = await join(await opened());
+    await vi.waitFor(() => expect(joined).toHaveLength(1));
+    const closed = vi.fn();
+    line.listen({ heard: () => undefined, closed });
+    const real = coordinator.takeBinary.bind(coordinator);
+    coordinator.takeBinary = (socket, bytes) => {
+      if (bytes[8] === 0 && bytes.length > 20) change(bytes.subarray(9));
+      real(socket, bytes);
+    };
+    await joined[0]?.send({ type: 'model', number: 1, bytes: 5, name: 'm' });
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledWith('It sends what does not belong on this line.'));
+  }
 });

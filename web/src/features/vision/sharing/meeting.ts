@@ -1,8 +1,9 @@
 // Connects the camera's tab and a helper by two sealed signals over the coordinator, an offer and its answer. Each contains all addresses
-// of its side.
+// of its side. If no direct connection is made in some seconds, the camera begins a relay over the coordinator (relay.ts).
 import { invite, meetingOf, toBase64Url, type Invitation, type Meeting } from './invitation';
-import { Line } from './line';
-import { isOfCamera, lineKeys, newAttempt, newKey, openSignal, Sealer, sealSignal, type OwnKey, type Signal } from './sealing';
+import { Line, type Channel } from './line';
+import { numbered, ofGuest, RelayChannel } from './relay';
+import { isOfCamera, lineKeys, newAttempt, newKey, openSignal, Sealer, sealSignal, type OwnKey, type Path, type Signal } from './sealing';
 import { hello } from './wire';
 
 /** The resources of the camera's tab that strangers with the link may use. */
@@ -17,6 +18,7 @@ export const doorBounds: DoorBounds = { helpersMax: 8, attemptsMax: 8, attemptsE
 
 const gatherMs = 2000; // The time to gather addresses; addresses from a STUN server may come later and are then left out.
 const joinMs = 20_000;
+const directMs = 5000; // The time after which a connection that is not made yet is made over the coordinator.
 const againMs = 3000;
 
 export class MeetingError extends Error {}
@@ -42,16 +44,18 @@ function servers(text: string): RTCIceServer[] {
   return Array.isArray(iceServers) ? (iceServers as RTCIceServer[]) : [];
 }
 
+/** True if a direct connection may be made: each side has an address. */
+const hasAddresses = (...descriptions: string[]) => descriptions.every((sdp) => sdp.includes('a=candidate'));
+
+type OpeningChannel = Channel & { onopen: ((event: Event) => void) | null };
+
 /** Resolves with a line when the other side has proved by its first record that it has the keys. */
-function proven(channel: RTCDataChannel, sealer: Sealer, connection: RTCPeerConnection): Promise<Line> {
+function proven(channel: OpeningChannel, sealer: Sealer, connection: { close(): void }, path: Path): Promise<Line> {
   return new Promise((resolve, reject) => {
-    const line = new Line(channel, sealer, connection);
+    const line = new Line(channel, sealer, connection, path);
     const greet = () => void line.send(hello);
     if (channel.readyState === 'open') greet();
     else channel.onopen = greet;
-    connection.onconnectionstatechange = () => {
-      if (connection.connectionState === 'failed') line.close('The link broke.');
-    };
     const timer = setTimeout(() => line.close('The connection did not open.'), joinMs);
     line.listen({
       heard: (record) => {
@@ -65,6 +69,51 @@ function proven(channel: RTCDataChannel, sealer: Sealer, connection: RTCPeerConn
         reject(new MeetingError(why ?? 'The link broke.'));
       },
     });
+  });
+}
+
+/** Resolves with a direct line. Rejects with NotReached if the two devices did not reach each other, so that a relay may help. */
+class NotReached extends MeetingError {}
+async function direct(connection: RTCPeerConnection, channel: Promise<RTCDataChannel>, sealer: Sealer): Promise<Line> {
+  const failed = new Promise<never>((_, reject) => {
+    connection.onconnectionstatechange = () => {
+      if (connection.connectionState === 'failed') reject(new NotReached('The two devices do not reach each other.'));
+    };
+    setTimeout(() => reject(new NotReached('The link did not open.')), joinMs);
+  });
+  failed.catch(() => undefined);
+  const opened = await Promise.race([channel, failed]);
+  await Promise.race([isOpen(opened), failed]);
+  const line = await proven(opened, sealer, connection, 'direct');
+  connection.onconnectionstatechange = () => {
+    if (connection.connectionState === 'failed') line.close('The link broke.');
+  };
+  return line;
+}
+function isOpen(channel: RTCDataChannel): Promise<void> {
+  return channel.readyState === 'open' ? Promise.resolve() : new Promise((resolve) => (channel.onopen = () => resolve()));
+}
+
+/**
+ * Resolves with the line that is proven first, and gives up the other. A direct connection that was made and is not the other side's ends
+ * both, because a relay would not be either.
+ */
+async function firstOf(directLine: Promise<Line> | null, relayed: Promise<Line>): Promise<Line> {
+  relayed.catch(() => undefined);
+  if (directLine === null) return relayed;
+  return new Promise((resolve, reject) => {
+    let isDecided = false;
+    const take = (line: Line) => {
+      if (isDecided) return line.close('Another way was taken.');
+      isDecided = true;
+      resolve(line);
+    };
+    const give = (why: unknown) => {
+      isDecided = true;
+      reject(why as Error);
+    };
+    relayed.then(take, (why: unknown) => void directLine.catch(() => give(why)));
+    directLine.then(take, (why: unknown) => why instanceof NotReached || give(why));
   });
 }
 
@@ -86,6 +135,8 @@ export class Door {
   #underWay = 0;
   readonly #attempts = new Set<string>();
   readonly #lines = new Set<Line>();
+  /** The channels over the relay of the present socket, by their guests. */
+  readonly #relays = new Map<number, RelayChannel>();
   #isOpen = true;
 
   private constructor(invitation: Invitation, key: OwnKey, meeting: Meeting, events: DoorEvents, bounds: DoorBounds) {
@@ -107,17 +158,25 @@ export class Door {
 
   close(): void {
     this.#isOpen = false;
-    this.#socket?.close();
     for (const line of this.#lines) line.close('The camera is no longer shared.');
+    this.#socket?.close();
   }
 
   #connect(): void {
     if (!this.#isOpen) return;
     const socket = new WebSocket(meetingAddress());
     this.#socket = socket;
+    socket.binaryType = 'arraybuffer';
     socket.onopen = () => socket.send(JSON.stringify({ meet: this.#meeting.id, as: 'host' }));
-    socket.onmessage = ({ data }) => this.#take(socket, String(data));
+    socket.onmessage = ({ data }: MessageEvent<unknown>) => {
+      if (!(data instanceof ArrayBuffer)) return this.#take(socket, String(data));
+      const said = ofGuest(data);
+      if (said !== null) this.#relays.get(said.guest)?.take(said.message);
+    };
     socket.onclose = () => {
+      const relays = [...this.#relays.values()];
+      this.#relays.clear();
+      for (const relay of relays) relay.end('The connection to the coordinator broke.');
       this.#events.reachable(false);
       if (this.#isOpen) setTimeout(() => this.#connect(), againMs);
     };
@@ -125,12 +184,16 @@ export class Door {
 
   #take(socket: WebSocket, text: string): void {
     try {
-      const said = JSON.parse(text) as { guest?: unknown; text?: unknown };
+      const said = JSON.parse(text) as { guest?: unknown; text?: unknown; gone?: unknown };
       if (said.guest === undefined) {
         this.#iceServers = servers(text);
         this.#events.reachable(true);
       } else if (typeof said.guest === 'number' && typeof said.text === 'string') {
         void this.#letIn(socket, said.guest, said.text);
+      } else if (typeof said.guest === 'number' && typeof said.gone === 'string') {
+        const relay = this.#relays.get(said.guest);
+        this.#relays.delete(said.guest);
+        relay?.end(said.gone);
       }
     } catch {
       // A message that is not the coordinator's is ignored.
@@ -146,18 +209,24 @@ export class Door {
       for (const line of this.#lines) if (!line.isOpen) this.#lines.delete(line);
       if (offer === null || this.#attempts.has(offer.attempt) || this.#attempts.size >= this.#bounds.attemptsEver || this.#lines.size >= this.#bounds.helpersMax) return;
       this.#attempts.add(offer.attempt);
-      connection = new RTCPeerConnection({ iceServers: this.#iceServers });
-      const opened = new Promise<RTCDataChannel>((resolve, reject) => {
-        if (connection !== null) connection.ondatachannel = ({ channel }) => resolve(channel);
-        setTimeout(() => reject(new MeetingError('The connection did not open.')), joinMs);
-      });
-      opened.catch(() => undefined);
-      await connection.setRemoteDescription({ type: 'offer', sdp: offer.sdp });
-      await connection.setLocalDescription();
-      const answer: Signal = { attempt: offer.attempt, publicKey: toBase64Url(this.#key.publicKey), sdp: await gathered(connection) };
-      const keys = await lineKeys('camera', this.#key, this.invitation, offer, answer);
+      let sdp = '';
+      let opened: Promise<RTCDataChannel> | null = null;
+      if (offer.sdp !== '') {
+        const made = (connection = new RTCPeerConnection({ iceServers: this.#iceServers }));
+        opened = new Promise((resolve) => (made.ondatachannel = ({ channel }) => resolve(channel)));
+        await made.setRemoteDescription({ type: 'offer', sdp: offer.sdp });
+        await made.setLocalDescription();
+        sdp = await gathered(made);
+      }
+      const answer: Signal = { attempt: offer.attempt, publicKey: toBase64Url(this.#key.publicKey), sdp };
+      const keys = (path: Path) => lineKeys('camera', this.#key, this.invitation, offer, answer, path);
+      const [directKeys, relayKeys] = await Promise.all([keys('direct'), keys('relay')]);
       socket.send(JSON.stringify({ guest, text: await sealSignal(this.#meeting.key, 'answer', answer) }));
-      const line = await proven(await opened, new Sealer(keys), connection);
+      const directLine = connection === null || opened === null ? null : direct(connection, opened, new Sealer(directKeys));
+      const begun = directLine !== null && hasAddresses(offer.sdp, sdp) ? this.#notReached(directLine) : Promise.resolve();
+      const relayed = begun.then(() => this.#relay(socket, guest, new Sealer(relayKeys)));
+      const line = await firstOf(directLine, relayed);
+      if (line.path === 'relay') connection?.close();
       if (!this.#isOpen || this.#lines.size >= this.#bounds.helpersMax) return line.close('The camera is no longer shared.');
       this.#lines.add(line);
       this.#events.joined(line);
@@ -168,6 +237,32 @@ export class Door {
       this.#underWay -= 1;
     }
   }
+
+  /** Resolves when a relay may help. Rejects if it is not needed. */
+  #notReached(line: Promise<Line>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, directMs);
+      const needsNone = () => reject(new MeetingError('The direct connection was used.'));
+      line.then(needsNone, (why: unknown) => (why instanceof NotReached ? resolve() : needsNone())).finally(() => clearTimeout(timer));
+    });
+  }
+
+  /** Begins a relay for a guest. */
+  #relay(socket: WebSocket, guest: number, sealer: Sealer): Promise<Line> {
+    if (socket.readyState !== WebSocket.OPEN) throw new MeetingError('The connection to the coordinator broke.');
+    const say = (relay: boolean) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify({ guest, relay }));
+    const channel = new RelayChannel({
+      send: (message) => socket.readyState === WebSocket.OPEN && socket.send(numbered(guest, message)),
+      unsent: () => socket.bufferedAmount,
+      close: () => {
+        if (this.#relays.delete(guest)) say(false);
+      },
+    });
+    this.#relays.set(guest, channel);
+    const line = proven(channel, sealer, channel, 'relay');
+    say(true);
+    return line;
+  }
 }
 
 /** The helper's side: joins a session. Rejects with a message of one sentence. */
@@ -176,17 +271,26 @@ export async function join(invitation: Invitation): Promise<Line> {
   const meeting = await meetingOf(invitation);
   const key = await newKey();
   const socket = new WebSocket(meetingAddress());
+  socket.binaryType = 'arraybuffer';
+  const relay = new RelayChannel({
+    send: (message) => socket.readyState === WebSocket.OPEN && socket.send(message),
+    unsent: () => socket.bufferedAmount,
+    close: () => socket.close(),
+  });
   let connection: RTCPeerConnection | null = null;
+  let line: Line | null = null;
   const texts: string[] = [];
   let wake: (() => void) | null = null;
   let why: string | null = null;
   socket.onopen = () => socket.send(JSON.stringify({ meet: meeting.id, as: 'guest' }));
-  socket.onmessage = ({ data }) => {
+  socket.onmessage = ({ data }: MessageEvent<unknown>) => {
+    if (data instanceof ArrayBuffer) return relay.take(new Uint8Array(data));
     texts.push(String(data));
     wake?.();
   };
   socket.onclose = ({ reason }) => {
     why = reason === '' ? 'The coordinator cannot be reached.' : reason;
+    relay.end(why);
     wake?.();
   };
   const deadline = performance.now() + joinMs;
@@ -204,21 +308,23 @@ export async function join(invitation: Invitation): Promise<Line> {
     }
   };
   try {
-    connection = new RTCPeerConnection({ iceServers: servers(await next()) });
-    const channel = connection.createDataChannel('camera', { ordered: true });
-    await connection.setLocalDescription();
-    const offer: Signal = { attempt: newAttempt(), publicKey: toBase64Url(key.publicKey), sdp: await gathered(connection) };
+    const made = (connection = new RTCPeerConnection({ iceServers: servers(await next()) }));
+    const channel = made.createDataChannel('camera', { ordered: true });
+    await made.setLocalDescription();
+    const offer: Signal = { attempt: newAttempt(), publicKey: toBase64Url(key.publicKey), sdp: await gathered(made) };
     socket.send(await sealSignal(meeting.key, 'offer', offer));
     const answer = await openSignal(meeting.key, 'answer', await next());
     if (answer === null || answer.attempt !== offer.attempt || !(await isOfCamera(answer.publicKey, invitation))) throw new MeetingError('What answered is not the camera of this link.');
-    const keys = await lineKeys('helper', key, invitation, offer, answer);
-    const line = proven(channel, new Sealer(keys), connection);
-    await connection.setRemoteDescription({ type: 'answer', sdp: answer.sdp });
-    return await line;
-  } catch (error) {
-    connection?.close();
-    throw error;
+    const keys = (path: Path) => lineKeys('helper', key, invitation, offer, answer, path);
+    const [directKeys, relayKeys] = await Promise.all([keys('direct'), keys('relay')]);
+    const directLine = answer.sdp === '' ? null : direct(made, Promise.resolve(channel), new Sealer(directKeys));
+    const relayed = proven(relay, new Sealer(relayKeys), relay, 'relay');
+    const first = firstOf(directLine, relayed);
+    if (answer.sdp !== '') await made.setRemoteDescription({ type: 'answer', sdp: answer.sdp });
+    line = await first;
+    return line;
   } finally {
-    socket.close();
+    if (line?.path !== 'direct') connection?.close();
+    if (line?.path !== 'relay') socket.close();
   }
 }

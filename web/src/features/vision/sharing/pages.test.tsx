@@ -38,12 +38,12 @@ test('while it is shared there are the link, its QR code, and the end', async ()
 });
 
 test('a device that is too slow is said to be', () => {
-  const node: NodeView = { id: 'helper 1', name: 'a GPU', isLocal: false, state: 'too slow', share: 0, frames: 3, bytes: 2048, work: 812.4, link: 31 };
+  const node: NodeView = { id: 'helper 1', name: 'a GPU', isLocal: false, path: 'relay', state: 'too slow', share: 0, frames: 3, bytes: 2048, work: 812.4, link: 31 };
   const own: NodeView = { ...node, id: 'this tab', name: 'This tab', isLocal: true, state: 'works', share: 1, work: 20, link: 0 };
   render(<NodeTable nodes={[own, node]} sharing={{ ...notShared, link, left: ['b (helper 2): It left.'] }} />);
   const [first, second] = screen.getAllByTestId('node');
   expect(first?.textContent).toMatch(/This tab.*takes part.*100 %/);
-  expect(second?.textContent).toMatch(/a GPU \(helper 1\)too slow to help.*812.*31.*3.*2 KiB/);
+  expect(second?.textContent).toMatch(/a GPU \(helper 1\)too slow to help.*link: through the coordinator.*812.*31.*3.*2 KiB/);
   expect(screen.getByTestId('left').textContent).toBe('b (helper 2): It left.');
 });
 

@@ -3,6 +3,7 @@ import type { Sight } from '../../../engine/sight';
 import type { Box, Detector } from '../../../engine/visionMessages';
 import type { Looked, Node, Task } from './crew';
 import type { Line } from './line';
+import type { Path } from './sealing';
 import { partsOf, type Record } from './wire';
 
 export type SharedModel = { readonly number: number; readonly name: string; readonly bytes: Uint8Array<ArrayBuffer>; readonly detector: Detector };
@@ -41,6 +42,10 @@ export class RemoteNode implements Node {
     this.#fitter = fitter;
     this.#events = events;
     line.listen({ heard: (record) => this.#hear(record), closed: (why) => this.#end(why ?? 'It left.') });
+  }
+
+  get path(): Path {
+    return this.#line.path;
   }
 
   get takes(): boolean {

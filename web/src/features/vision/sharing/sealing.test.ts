@@ -105,3 +105,12 @@ test('a key that is no point of the curve is refused', async () => {
   const { camera, invitation, offer, answer } = await session();
   for (const publicKey of ['', toBase64Url(new Uint8Array(65).fill(4)), toBase64Url(new Uint8Array(64))]) await expect(lineKeys('camera', camera, invitation, { ...offer, publicKey }, answer)).rejects.toThrow();
 });
+
+test('the two ways of one attempt have keys of their own', async () => {
+  const { camera, helper, invitation, offer, answer } = await session();
+  const here = new Sealer(await lineKeys('camera', camera, invitation, offer, answer, 'relay'));
+  const there = () => lineKeys('helper', helper, invitation, offer, answer);
+  const sealed = await here.seal(record);
+  await expect(new Sealer(await there()).open(sealed)).rejects.toThrow();
+  expect(await new Sealer(await lineKeys('helper', helper, invitation, offer, answer, 'relay')).open(sealed)).toEqual(record);
+});

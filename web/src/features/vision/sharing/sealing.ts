@@ -1,9 +1,11 @@
 // Authenticates the two ends of a line. Signals over the coordinator are sealed with a key from the link's secret. Each line has its own
 // keys, from a key exchange that includes both signals, so that its records are authenticated by the link even if the coordinator, a TURN
-// server or another guest interferes.
+// server or another guest interferes. Helpers that are no tabs have the same code in C++ (src/worker/camera/sealing.h).
 import { fromBase64Url, printOf, toBase64Url, type Invitation } from './invitation';
 
 export type Role = 'camera' | 'helper';
+/** How records travel: between the two devices, or over the coordinator's relay. Each way of an attempt has keys of its own. */
+export type Path = 'direct' | 'relay';
 /** Helpers send offers, and the camera sends answers. */
 export type SignalKind = 'offer' | 'answer';
 export type Signal = {
@@ -11,6 +13,7 @@ export type Signal = {
   readonly attempt: string;
   /** The sender's public key in base64url. */
   readonly publicKey: string;
+  /** Empty if the sender makes no direct connection. */
   readonly sdp: string;
 };
 
@@ -54,19 +57,21 @@ export async function newKey(): Promise<OwnKey> {
 
 export type LineKeys = { readonly send: CryptoKey; readonly receive: CryptoKey };
 
+const labels: Record<Path, string> = { direct: 'weft-camera-line-1', relay: 'weft-camera-relay-1' };
+
 /** Returns the keys of one line for one of its sides. Throws if the other side's key is not a point of the curve. */
-export async function lineKeys(role: Role, own: OwnKey, invitation: Invitation, offer: Signal, answer: Signal): Promise<LineKeys> {
+export async function lineKeys(role: Role, own: OwnKey, invitation: Invitation, offer: Signal, answer: Signal, path: Path = 'direct'): Promise<LineKeys> {
   const theirs = fromBase64Url(role === 'camera' ? offer.publicKey : answer.publicKey);
   if (theirs?.length !== publicKeyBytes) throw new Error('The other tab sent no key.');
   const point = await crypto.subtle.importKey('raw', theirs, curve, false, []);
   const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: point }, own.pair.privateKey, 256);
   const from = await crypto.subtle.importKey('raw', shared, 'HKDF', false, ['deriveKey']);
-  // The hash covers both descriptions with the fingerprints of both certificates, so that the keys differ if anything was replaced on the
-  // way.
+  // The hash covers both signals, with the fingerprints of both certificates of a direct connection, so that the keys differ if anything was
+  // replaced on the way.
   const both = new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(JSON.stringify([offer, answer].map(({ attempt, publicKey, sdp }) => [attempt, publicKey, sdp])))));
   const derive = (sender: Role) =>
     crypto.subtle.deriveKey(
-      { name: 'HKDF', hash: 'SHA-256', salt: invitation.secret, info: new Uint8Array([...utf8(`weft-camera-line-1 ${sender}`), ...both]) },
+      { name: 'HKDF', hash: 'SHA-256', salt: invitation.secret, info: new Uint8Array([...utf8(`${labels[path]} ${sender}`), ...both]) },
       from,
       { name: 'AES-GCM', length: 256 },
       false,
