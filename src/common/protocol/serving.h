@@ -53,6 +53,7 @@ struct Offer {
   std::vector<std::string>
       lines{};      // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
   PublicKey key{};  // The session's key, which signs its Frames. Zero: it commits to no frames.
+  bool weighs = false;  // True if it understands Load::beside.
 };
 struct Loaded {
   std::uint32_t shard = 0;
@@ -128,6 +129,8 @@ struct Tokens {
   std::uint32_t prompt_tokens = 0;
   std::vector<Print>
       prints{};  // With Ask::prints: after every 32 tokens, from 0 on, and after the last one.
+  // In an audit on a shard with Load::beside: the fingerprints of the reading with these weights.
+  std::vector<Print> beside{};
 };
 struct Answered {
   std::uint32_t request = 0;
@@ -187,6 +190,10 @@ struct Load {
   // For keys and values of all sequences; 0: what they need at full length.
   std::uint64_t cache_bytes = 0;
   std::string activations{};  // "f32" or "int8"; empty: "f32".
+  // "q8_0": the shard also has the model with weights that are rounded to Q8_0, and reads each
+  // answer with both. It has all layers, both with activations in f32, and gives no answers itself.
+  // Empty: it has the model's own weights alone.
+  std::string beside{};
 };
 struct Unload {
   std::uint32_t shard = 0;
