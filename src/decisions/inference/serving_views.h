@@ -32,6 +32,9 @@ struct ServedModel {
   // True if all chains of the model consist of processors: see protocol::serving::Link.
   bool exact = false;
   bool auditable = false;  // True if others can audit any answer of trusted workers.
+  // True if audits look for weights that were rounded to Q8_0 as soon as a root can; and if a root
+  // can now.
+  bool weighable = false, weighed = false;
 };
 struct ServedPeer {
   std::string key;
