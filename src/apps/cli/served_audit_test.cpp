@@ -1,6 +1,7 @@
 // Audits of answers of real models: the Desk and real workers with real engines in one thread, with
 // their messages encoded and decoded. Auditors confirm the answers of honest workers, on any
-// device, alone or in chains. A worker that serves smaller weights than it promised is found.
+// device, alone or in chains. A worker that serves smaller weights than it promised is found, and
+// one that serves Q8_0 for F16 by a root that weighs its answers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <string>
 
 #include "apps/cli/test_served_network.h"
+#include "common/base/long_tests.h"
+#include "common/proof/smaller_weights.h"
 
 namespace weft::cli {
 using namespace served_network;
@@ -125,6 +128,100 @@ TEST_F(ServedAudits, HonestProcessorsAreWithinTheirTolerance) {
   const auto end = network.ask();
   EXPECT_TRUE(end.exact);
   EXPECT_EQ(network.audit(end).verdict, billing::AnswerVerdict::agrees);
+}
+
+// A worker and a root that weighs its answers, on a processor or on the GPU.
+struct Weighed {
+  bool gpu;
+  const char* activations;
+  bool root_gpu;
+};
+class ServedWeighings : public ServedAudits, public testing::WithParamInterface<Weighed> {
+ protected:
+  std::unique_ptr<OpenModel> q8 = open_model("tiny-llama-chat-q8_0");
+  // The sum of a worker's ratios over answers with different seeds, until the bound is reached or
+  // all answers are read; and the number of read tokens.
+  struct Sum {
+    double sum = 0;
+    double highest = -1e9;  // The highest ratio of one fingerprint.
+    std::size_t tokens = 0;
+  };
+  Sum weigh(const OpenModel* instead, std::size_t tokens_max) {
+    const auto [gpu, activations, root_gpu] = GetParam();
+    Network network(*f16, 1, activations);
+    network.join({.gpu = gpu, .instead = instead});
+    network.until_serving(1);
+    network.join({.gpu = root_gpu, .root = true});
+    network.until_serving(2);
+    Sum out;
+    for (std::uint64_t seed = 1; out.tokens < tokens_max && !HasFailure(); ++seed) {
+      const inference::AnswerEnd end = network.ask([&](wire::Ask& ask) {
+        ask.temperature = 1;
+        ask.seed = seed;
+      });
+      const billing::AuditReading reading = network.audit(end);
+      EXPECT_EQ(reading.ratios.size(), 4U) << "after 0, 32, 64 and 70 tokens";
+      if (instead == nullptr) {
+        EXPECT_EQ(reading.verdict, billing::AnswerVerdict::agrees) << reading.reason;
+      }
+      for (const double ratio : reading.ratios) {
+        out.sum = proof::add_ratios(out.sum, std::vector{ratio}).sum;
+        out.highest = std::max(out.highest, ratio);
+        out.tokens += answer_tokens / reading.ratios.size();
+        std::printf("  ratio %.1f, sum %.1f\n", ratio, out.sum);
+        if (out.sum >= proof::ratio_least) return out;
+      }
+    }
+    return out;
+  }
+};
+
+TEST_P(ServedWeighings, OfQ8ForF16ShowIt) {
+  if (!q8) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
+  const std::size_t promised = std::string_view(GetParam().activations) == "f32" ? 64 : 4096;
+  const Sum sum = weigh(q8.get(), promised);
+  EXPECT_GE(sum.sum, proof::ratio_least);
+  EXPECT_LE(sum.tokens, promised);
+}
+TEST_P(ServedWeighings, OfHonestAnswersStayAtZero) {
+  const Sum sum = weigh(nullptr, weft::test::long_tests() ? 4096 : 140);
+  EXPECT_EQ(sum.sum, 0);
+  EXPECT_LT(sum.highest, 0);
+}
+INSTANTIATE_TEST_SUITE_P(OnGpuOrNot, ServedWeighings,
+                         testing::Values(Weighed{true, "f32", false}, Weighed{true, "f16", false},
+                                         Weighed{false, "f32", true}),
+                         [](const testing::TestParamInfo<Weighed>& row) {
+                           return std::string(row.param.gpu ? "gpu_" : "cpu_") +
+                                  row.param.activations;
+                         });
+
+TEST_F(ServedAudits, AreNotWeighedWithActivationsInInt8) {
+  Network network(*f16, 1, "int8");
+  network.join();
+  network.until_serving(1);
+  network.join({.root = true});
+  network.until_serving(2);
+
+  const auto reading = network.audit(network.ask());
+
+  EXPECT_EQ(reading.verdict, billing::AnswerVerdict::agrees);
+  EXPECT_TRUE(reading.ratios.empty());
+}
+
+// The root that weighs serves and stands by with other layers than those that weigh.
+TEST_F(ServedAudits, ARootThatWeighsAlsoAnswers) {
+  Network network(*f16);
+  const auto first = network.join();
+  network.until_serving(1);
+  network.join({.root = true});
+  network.until_serving(2);
+  EXPECT_EQ(network.audit(network.ask()).ratios.size(), 4U);
+
+  network.desk_.left(first, weft::now());
+
+  const auto end = network.ask();
+  EXPECT_EQ(end.work.at(0).worker, Network::key_of(2));
 }
 
 // Settings of draws. The workers of the tests below run the right weights and report true

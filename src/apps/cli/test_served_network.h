@@ -58,6 +58,7 @@ class Network;
 
 struct WorkerKind {
   bool gpu = false;
+  bool root = false;                   // A root, whose audits weigh answers.
   bool commits = true;                 // Sends commitments to the frames of its chains.
   const OpenModel* instead = nullptr;  // The model that a cheating worker really runs.
   // Changes a question before the worker answers it; audits stay unchanged.
@@ -135,7 +136,8 @@ class Network final : public inference::DeskWorld {
                      .last_bytes = 1,
                      .cache_bytes = 1,
                      .shards_min = shards,
-                     .owner = {}},
+                     .owner = {},
+                     .weights = store::WeightWidth::wide},
                     now());
   }
   ~Network() override { workers_.clear(); }
@@ -259,6 +261,10 @@ class Network final : public inference::DeskWorld {
   [[nodiscard]] const crypto::KeyPair& signer_of(std::uint64_t id) { return workers_.at(id).key; }
 
   // --- Functions of DeskWorld.
+  bool is_root(const PublicKey& key) override {
+    const auto found = workers_.find(key.bytes[0]);
+    return found != workers_.end() && found->second.host->kind.root;
+  }
   void send(std::uint64_t session, const wire::ServingCoordinatorMessage& message) override {
     auto told = message;
     if (auto* ask = std::get_if<wire::Ask>(&told); ask != nullptr && !ask->audit) {

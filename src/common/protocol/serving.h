@@ -54,6 +54,7 @@ struct Offer {
       lines{};  // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
   // The key that signs the worker's Frames. Zero: the worker commits to no frames.
   PublicKey key{};
+  bool weighs = false;  // True if the worker understands Load::beside.
 };
 struct Loaded {
   std::uint32_t shard = 0;
@@ -130,6 +131,8 @@ struct Tokens {
   std::vector<Print>
       // If Ask::prints is set: one after every 32 tokens, from 0 on, and one after the last token.
       prints{};
+  // In an audit on a shard with Load::beside: the fingerprints of the reading with these weights.
+  std::vector<Print> beside{};
 };
 struct Answered {
   std::uint32_t request = 0;
@@ -190,6 +193,10 @@ struct Load {
   // Memory for the keys and values of all sequences; 0: enough for sequences of full length.
   std::uint64_t cache_bytes = 0;
   std::string activations{};  // "f32" or "int8"; empty: "f32".
+  // "q8_0": the shard also has the model with weights that are rounded to Q8_0, and reads each
+  // answer with both. It has all layers, both with activations in f32, and gives no answers itself.
+  // Empty: it has the model's own weights alone.
+  std::string beside{};
 };
 struct Unload {
   std::uint32_t shard = 0;

@@ -23,10 +23,12 @@ struct Shape<serving::Offer> {
   using M = serving::Offer;
   static constexpr std::string_view type = "offer";
   static constexpr std::string_view name = "ServingOffer";
-  static constexpr std::tuple fields{
-      field("token", &M::token, {.bytes_max = 1024}), field("memory_bytes", &M::memory_bytes),
-      field("gb_per_s", &M::gb_per_s), field("lines", &M::lines, line_list),
-      field("key", &M::key, {.optional = true})};
+  static constexpr std::tuple fields{field("token", &M::token, {.bytes_max = 1024}),
+                                     field("memory_bytes", &M::memory_bytes),
+                                     field("gb_per_s", &M::gb_per_s),
+                                     field("lines", &M::lines, line_list),
+                                     field("key", &M::key, {.optional = true}),
+                                     field("weighs", &M::weighs, {.optional = true})};
 };
 template <>
 struct Shape<serving::Loaded> {
@@ -115,12 +117,14 @@ struct Shape<serving::Tokens> {
   using M = serving::Tokens;
   static constexpr std::string_view type = "tokens";
   static constexpr std::string_view name = "ServingTokens";
-  static constexpr std::tuple fields{field("request", &M::request),
-                                     field("epoch", &M::epoch),
-                                     field("first", &M::first),
-                                     field("tokens", &M::tokens),
-                                     field("prompt_tokens", &M::prompt_tokens),
-                                     field("prints", &M::prints, {.count_max = 1024})};
+  static constexpr std::tuple fields{
+      field("request", &M::request),
+      field("epoch", &M::epoch),
+      field("first", &M::first),
+      field("tokens", &M::tokens),
+      field("prompt_tokens", &M::prompt_tokens),
+      field("prints", &M::prints, {.count_max = 1024}),
+      field("beside", &M::beside, {.count_max = 1024, .optional = true})};
 };
 template <>
 struct Shape<serving::Answered> {
@@ -191,7 +195,8 @@ struct Shape<serving::Load> {
                                      field("context", &M::context),
                                      field("sequences", &M::sequences),
                                      field("cache_bytes", &M::cache_bytes),
-                                     field("activations", &M::activations)};
+                                     field("activations", &M::activations),
+                                     field("beside", &M::beside, {.optional = true})};
 };
 template <>
 struct Shape<serving::Unload> {

@@ -10,6 +10,10 @@
 
 namespace weft::store {
 
+// The width of most of a file's weights: more than 8 bits, as F16, BF16 and F32 have, or fewer.
+// Unknown for encoders, for ONNX models, and for models that were added before this was recorded.
+enum class WeightWidth : std::uint8_t { unknown = 0, narrow = 1, wide = 2 };
+
 struct Model {
   std::string name;
   std::string file;    // SHA-256 of the GGUF file, a blob.
@@ -33,6 +37,7 @@ struct Model {
   std::string wire{};
   std::int64_t created = 0;  // Milliseconds since 1970.
   std::string owner;         // The key of the client that added the model.
+  WeightWidth weights = WeightWidth::unknown;
 
   [[nodiscard]] Hash file_hash() const { return Hash::parse(file).value(); }
   [[nodiscard]] Hash chunks_hash() const { return Hash::parse(chunks).value(); }

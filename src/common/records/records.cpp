@@ -38,6 +38,7 @@ void each_field(A& batch, B& other, Use use) {
   use(batch.standings, other.standings);
   use(batch.client_shares, other.client_shares);
   use(batch.mismatches, other.mismatches);
+  use(batch.weight_sums, other.weight_sums);
   use(batch.watches, other.watches);
   use(batch.faults, other.faults);
   use(batch.client_weights, other.client_weights);

@@ -235,6 +235,16 @@ struct Mismatch {
   friend bool operator==(const Mismatch&, const Mismatch&) = default;
 };
 
+// The evidence that a worker's answers come from smaller weights than those of a model's file
+// (decisions/billing/weight_sums.h). A worker has at most one row for each file and kind of answer.
+struct WeightSum {
+  PublicKey worker;
+  Hash file;            // SHA-256 of the model's file.
+  bool shared = false;  // True: answers of chains of several workers; false: answers given alone.
+  double sum = 0;
+  friend bool operator==(const WeightSum&, const WeightSum&) = default;
+};
+
 // The record of a worker's samples: the number of its next results that are checked in full,
 // because a root found an error, and the leases that a newcomer has earned
 // (decisions/trust/standing.h).
@@ -391,6 +401,7 @@ struct Batch {
   std::vector<Standing> standings;
   std::vector<Changed<ClientShare>> client_shares;
   std::vector<Changed<Mismatch>> mismatches;
+  std::vector<Changed<WeightSum>> weight_sums;
   std::vector<Watch> watches;  // Replaces the worker's row.
   std::vector<Changed<Faults>> faults;
   std::vector<ClientWeight> client_weights;
@@ -437,6 +448,7 @@ struct Loaded {
   std::vector<Standing> standings;
   std::vector<ClientShare> client_shares;  // Ordered by worker and client.
   std::vector<Mismatch> mismatches;        // Ordered by worker and client.
+  std::vector<WeightSum> weight_sums;      // Ordered by worker, file and `shared`.
   std::vector<Watch> watches;              // Ordered by worker.
   std::vector<Faults> faults;              // Ordered by job.
   std::vector<ClientWeight> client_weights;

@@ -4,6 +4,7 @@
 
 #include "common/base/format.h"
 #include "common/proof/fingerprint.h"
+#include "common/proof/smaller_weights.h"
 
 namespace weft::billing {
 
@@ -80,6 +81,21 @@ proof::FingerprintTolerance audit_tolerance(bool rounded, bool both_exact) {
   return both_exact ? proof::f32_tolerance : proof::FingerprintTolerance{};
 }
 
+std::vector<double> weigh_prints(const inference::Prints& claimed, const inference::AuditEnd& audit,
+                                 const AuditScope& scope, std::uint32_t embedding) {
+  std::vector<double> out;
+  for (const std::uint32_t at : positions(scope.tokens, scope.complete)) {
+    const auto theirs = claimed.find(at), own = audit.prints.find(at),
+               other = audit.beside.find(at);
+    if (theirs == claimed.end() || own == audit.prints.end() || other == audit.beside.end())
+      continue;
+    const auto ratio = proof::smaller_weights_ratio(ByteSpan(theirs->second), ByteSpan(own->second),
+                                                    ByteSpan(other->second), embedding);
+    if (ratio) out.push_back(*ratio);
+  }
+  return out;
+}
+
 AuditReading read_audit(const inference::Prints& claimed, const inference::AuditEnd& audit,
                         const AuditScope& scope, std::uint32_t embedding,
                         const proof::FingerprintTolerance& tolerance) {
@@ -101,6 +117,7 @@ AuditReading read_audit(const inference::Prints& claimed, const inference::Audit
   } else {
     out.verdict = AnswerVerdict::agrees;
   }
+  out.ratios = weigh_prints(claimed, audit, scope, embedding);
   return out;
 }
 

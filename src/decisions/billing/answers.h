@@ -82,6 +82,10 @@ struct AnswerAudited {
   // The number of tokens that the request's settings do not give, if the verdict is `differs`; 0 if
   // the fingerprints differ.
   std::uint32_t doubtful = 0;
+  // The ratios of the answer's fingerprints, in order, if the auditor weighed it
+  // (common/proof/smaller_weights.h), and the SHA-256 of the model's file.
+  std::vector<double> ratios{};
+  Hash file{};
 };
 struct AnswerAuditOrder {
   AnswerId id;
@@ -117,6 +121,15 @@ struct AnswerCounters {
   std::uint64_t unaudited = 0;  // Answers drawn for an audit that no worker could do.
 };
 
+// What roots that weighed an answer have found so far (decisions/jobs/answer_weighing.h).
+struct WeighedAnswer {
+  Hash file{};  // SHA-256 of the model's file.
+  // The sum of each of the answer's workers before the answer; empty: no root has weighed it.
+  std::vector<double> before{};
+  std::vector<double> agreed{};  // The sums after the latest reading that did not find them.
+  bool differs = false;          // True if a reading has found smaller weights.
+};
+
 // An answer that is under way or being audited.
 struct OpenAnswer {
   std::string key;  // The id of the answer's API key; empty if the answer is free.
@@ -145,6 +158,7 @@ struct OpenAnswer {
       lead{};  // The audits' lead, while the chain's guilty stage is searched for.
   // The worker of the guilty stage, once two roots have found it.
   std::optional<PublicKey> guilty{};
+  WeighedAnswer weighed{};
   bool audited = false;        // True if the stakes of the answer's workers are at risk.
   bool without_roots = false;  // True if every present root was asked already.
 };
@@ -177,6 +191,7 @@ struct AuditReading {
   std::uint32_t doubtful = 0;
   double error = 0, missing = 0;
   std::string reason{};
+  std::vector<double> ratios{};  // See AnswerAudited::ratios.
 };
 // The scope of an audit: fingerprints of `tokens` tokens, including the last one if the answer is
 // complete, and `drawn` tokens drawn again. A vector has one fingerprint and no tokens.
@@ -185,6 +200,11 @@ struct AuditScope {
   std::uint32_t drawn = 0;
   bool complete = false;
 };
+// The ratios of the claimed fingerprints, in order, if the auditor read the answer with rounded
+// weights too. A fingerprint that one of the three lacks, or that is not one, has no ratio.
+[[nodiscard]] std::vector<double> weigh_prints(const inference::Prints& claimed,
+                                               const inference::AuditEnd& audit,
+                                               const AuditScope& scope, std::uint32_t embedding);
 [[nodiscard]] AuditReading read_audit(const inference::Prints& claimed,
                                       const inference::AuditEnd& audit, const AuditScope& scope,
                                       std::uint32_t embedding,

@@ -85,7 +85,8 @@ struct AuditEnd {
   std::optional<Error> error{};
   std::vector<PublicKey> auditors{};
   Prints prints{};
-  std::uint32_t redrawn = 0;              // Tokens that were drawn again.
+  Prints beside{};            // Fingerprints with rounded weights, if the auditor weighs answers.
+  std::uint32_t redrawn = 0;  // Tokens that were drawn again.
   std::vector<std::uint32_t> doubtful{};  // Tokens that the answer's settings do not give.
   bool exact = false;                     // See AnswerEnd::exact.
 };

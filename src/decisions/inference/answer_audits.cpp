@@ -1,10 +1,10 @@
 #include "decisions/inference/answer_audits.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "common/base/format.h"
+#include "common/base/log.h"
 
 namespace weft::inference {
 
@@ -20,6 +20,11 @@ void AnswerAudits::audit(AuditRequest request, Instant now) {
   Audit& audit = audits_[id];
   audit.what = std::move(request);
   audit.since = now;
+  begin_or_wait(id);
+}
+
+void AnswerAudits::begin_or_wait(RequestId id) {
+  Audit& audit = audits_.at(id);
   audit.waiting = true;
   if (!may_begin() || begin(audit)) return;
   audit.waiting = std::ranges::any_of(audits_, [&](const auto& entry) {
@@ -38,36 +43,19 @@ bool AnswerAudits::may_begin() const {
          })) < tables_.settings.audits_max;
 }
 
-// True if every chain of trusted workers can be audited: by another chain that shares no member
-// with it, or by a trusted worker outside of it that holds the whole model or has room for it. If
-// no chain has formed yet, a chain of `shards_min` workers is assumed.
-bool AnswerAudits::is_auditable(const ModelCard& card) const {
-  const std::uint64_t all = shard_bytes(card, 0, card.layers, tables_.shards.context_of(card),
-                                        tables_.settings.sequences);
-  std::set<ServingId> alone;
-  for (const auto& [session, worker] : tables_.workers.all()) {
-    if (!tables_.workers.is_trusted(session)) continue;
-    const bool holds = tables_.shards.any_of(worker, [&](const Shard& shard) {
-      return shard.model == card.name && shard.begin == 0 && shard.end == card.layers;
-    });
-    if (holds || tables_.shards.memory_beside(worker) >= all) alone.insert(session);
-  }
-  std::vector<std::set<ServingId>> chains;
-  for (const auto& [id, chain] : tables_.chains.all()) {
-    if (chain.model == card.name && chain.state == ChainState::ready &&
-        tables_.chains.is_trusted(chain))
-      chains.push_back(chain.workers());
-  }
-  if (chains.empty()) return alone.size() > card.shards_min;
-  return std::ranges::all_of(chains, [&](const auto& members) {
-    const auto outside = [&](ServingId worker) { return !members.contains(worker); };
-    return std::ranges::any_of(alone, outside) ||
-           std::ranges::any_of(
-               chains, [&](const auto& other) { return std::ranges::all_of(other, outside); });
-  });
-}
-
 bool AnswerAudits::begin(Audit& audit) {
+  if (!audit.plain) {
+    const ChainId chain = tables_.chains.next_id();
+    const auto [shard, busy] = weighing_.choose(tables_.models.at(audit.what.model),
+                                                audit.what.except, audit.what.draw, chain);
+    if (busy) return false;  // It is worth waiting for, so that floods of answers cannot avoid it.
+    if (shard) {
+      use(audit, shard, chain);
+      audit.waiting = false;
+      ++tables_.counters.audits;
+      return true;
+    }
+  }
   if (!by_chain(audit) && !by_holder(audit) && !by_room(audit)) return false;
   audit.waiting = false;
   ++tables_.counters.audits;
@@ -98,21 +86,26 @@ bool AnswerAudits::by_holder(Audit& audit) {
   const std::uint32_t layers = tables_.models.at(audit.what.model).layers;
   std::vector<ShardId> able;
   for (const auto& [id, shard] : tables_.shards.all()) {
-    if (shard.chain || shard.model != audit.what.model || shard.begin != 0 || shard.end != layers)
-      continue;
+    if (shard.chain || !shard.can_take(audit.what.model, 0, layers)) continue;
     if (!std::ranges::contains(audit.what.except, tables_.workers.key(shard.worker)))
       able.push_back(id);
   }
   if (able.empty()) return false;
-  audit.shard = able[audit.what.draw % able.size()];
-  audit.chain = tables_.chains.next_id();
-  // Gives the shard to the audit, so that the worker's engine has no other use during the audit.
-  tables_.shards.give(audit.shard, audit.chain);
-  const Shard& shard = tables_.shards.at(audit.shard);
+  const ShardId shard = able[audit.what.draw % able.size()];
+  const ChainId chain = tables_.chains.next_id();
+  // Lends the shard to the audit, so that the worker's engine has no other use during the audit.
+  tables_.shards.lend(shard, chain);
+  use(audit, shard, chain);
+  return true;
+}
+
+void AnswerAudits::use(Audit& audit, ShardId id, ChainId chain) const {
+  const Shard& shard = tables_.shards.at(id);
+  audit.shard = id;
+  audit.chain = chain;
   audit.worker = shard.worker;
   audit.auditors.push_back(tables_.workers.key(shard.worker));
   if (shard.loaded) link(audit);  // A shard that is still loading is linked by loaded().
-  return true;
 }
 
 // Prefers a worker that serves nothing to one that serves other models and has room beside them.
@@ -133,10 +126,8 @@ bool AnswerAudits::by_room(Audit& audit) {
   auto worker = tables_.shards.place(card, 0, card.layers, idle);
   if (!worker) worker = tables_.shards.place(card, 0, card.layers, able);
   if (!worker) return false;
-  audit.chain = tables_.chains.next_id();
-  audit.worker = *worker;
-  audit.auditors.push_back(tables_.workers.key(*worker));
-  audit.shard = tables_.shards.load(*worker, audit.chain, card.name, 0, card.layers);
+  const ChainId chain = tables_.chains.next_id();
+  use(audit, tables_.shards.load(*worker, chain, card.name, 0, card.layers), chain);
   return true;
 }
 
@@ -173,7 +164,7 @@ void AnswerAudits::end(RequestId id, std::optional<Error> error) {
     exact = shard->exact;
     tables_.world.send(audit.worker, wire::Unlink{.chain = audit.chain.number()});
     if (shard->loaded && !error) {
-      tables_.shards.give(audit.shard, {});  // The shard stands by again, for the next audit.
+      tables_.shards.lend(audit.shard, {});  // The shard stands by again, for the next audit.
     } else {
       tables_.shards.unload(audit.shard);  // The worker may still be busy with it.
     }
@@ -183,6 +174,7 @@ void AnswerAudits::end(RequestId id, std::optional<Error> error) {
   tables_.world.audited(id, {.error = std::move(error),
                              .auditors = std::move(audit.auditors),
                              .prints = std::move(audit.prints),
+                             .beside = std::move(audit.beside),
                              .redrawn = audit.redrawn,
                              .doubtful = std::move(audit.doubtful),
                              .exact = exact});
@@ -192,7 +184,20 @@ void AnswerAudits::end(RequestId id, std::optional<Error> error) {
 }
 
 void AnswerAudits::look(Instant now) {
-  std::vector<RequestId> lost;
+  std::vector<RequestId> lost, slow;
+  for (const auto& [id, audit] : audits_) {
+    const Shard* const shard = audit.shard ? tables_.shards.find(audit.shard) : nullptr;
+    if (shard != nullptr && shard->weighs && !shard->loaded &&
+        now - audit.since > tables_.settings.audit_max / 2)
+      slow.push_back(id);
+  }
+  for (const RequestId id : slow) {
+    Audit& audit = audits_.at(id);
+    tables_.shards.lend(audit.shard, {});  // It goes on loading, for later audits.
+    audit.plain = true;
+    audit.take_back();
+    begin_or_wait(id);
+  }
   for (auto& [id, audit] : audits_) {
     if (audit.waiting && may_begin()) (void)begin(audit);
     const Chain* const chain = tables_.chains.find(audit.chain);
@@ -206,6 +211,7 @@ void AnswerAudits::look(Instant now) {
 }
 
 void AnswerAudits::end_on(ServingId worker) {
+  weighing_.forget(worker);
   std::vector<RequestId> lost;
   for (const auto& [id, audit] : audits_) {
     if (audit.worker == worker) lost.push_back(id);
@@ -215,6 +221,7 @@ void AnswerAudits::end_on(ServingId worker) {
 }
 
 void AnswerAudits::end_of_model(const std::string& model) {
+  weighing_.forget(model);
   std::vector<RequestId> lost;
   for (const auto& [id, audit] : audits_) {
     if (audit.what.model == model) lost.push_back(id);
@@ -240,9 +247,17 @@ bool AnswerAudits::loaded(ChainId chain) {
 }
 
 bool AnswerAudits::unloaded(ChainId chain, const std::string& message) {
-  const Audit* const audit = of_chain(chain);
-  if (audit != nullptr) end(audit->what.id, Error{ErrorCode::unavailable, message});
-  return audit != nullptr;
+  Audit* const audit = of_chain(chain);
+  if (audit == nullptr) return false;
+  if (!tables_.shards.at(audit->shard).weighs) {
+    end(audit->what.id, Error{ErrorCode::unavailable, message});
+    return true;
+  }
+  log_info("A root cannot weigh the answers of {}: {}", audit->what.model, message);
+  weighing_.refused(audit->shard);
+  audit->take_back();
+  begin_or_wait(audit->what.id);
+  return true;
 }
 
 bool AnswerAudits::linked(ServingId session, const wire::Linked& message) const {
@@ -263,8 +278,9 @@ bool AnswerAudits::on(ServingId session, const wire::Tokens& message) {
   const auto found = audits_.find(message.request);
   if (found == audits_.end()) return false;
   Audit& audit = found->second;
-  if (audit.worker == session && audit.epoch == message.epoch)
-    keep_prints(audit.prints, message.prints, audit.what.ask.answered.size());
+  if (audit.worker != session || audit.epoch != message.epoch) return true;
+  keep_prints(audit.prints, message.prints, audit.what.ask.answered.size());
+  keep_prints(audit.beside, message.beside, audit.what.ask.answered.size());
   return true;
 }
 

@@ -106,8 +106,8 @@ void ChainKeeper::change(ChainId id, const std::vector<Placed>& placed, Instant 
     ChainMember& member = chain.members[i];
     const auto held = std::ranges::find_if(tables_.shards.all(), [&](const auto& entry) {
       const Shard& shard = entry.second;
-      return !shard.chain && shard.worker == member.worker && shard.model == chain.model &&
-             shard.begin == member.begin && shard.end == member.end;
+      return !shard.chain && shard.worker == member.worker &&
+             shard.can_take(chain.model, member.begin, member.end);
     });
     if (held != tables_.shards.all().end()) {
       member.shard = held->first;

@@ -14,7 +14,9 @@ void ChainReview::heard(ServingId session, const std::vector<protocol::serving::
   for (const protocol::serving::ShardPace& pace : paces) {
     const ShardId id(pace.shard);
     const Shard* const shard = tables_.shards.find(id);
-    if (shard == nullptr || shard->worker != session || !(pace.ms > 0 && pace.ms <= told_ms_max))
+    // A shard that weighs also runs rounded weights, which are faster.
+    if (shard == nullptr || shard->worker != session || shard->weighs ||
+        !(pace.ms > 0 && pace.ms <= told_ms_max))
       continue;
     const ModelCard& card = tables_.models.at(shard->model);
     const double layers = shard->end - shard->begin +
@@ -56,7 +58,8 @@ std::vector<Candidate> ChainReview::candidates(ChainId id) const {
   for (Candidate& one : all) {
     for (const ShardId number : tables_.workers.at(one.session).shards) {
       const Shard& shard = tables_.shards.at(number);
-      if (shard.model != chain.model || !shard.loaded || (shard.chain && shard.chain != id))
+      if (shard.model != chain.model || !shard.loaded || shard.weighs ||
+          (shard.chain && shard.chain != id))
         continue;
       one.held_begin = shard.begin;
       one.held_end = shard.end;

@@ -30,8 +30,8 @@ class History : public DeskWorld {
   }
 
   void run(std::size_t steps) {
-    desk_.put_model(card("small"), time_);
-    desk_.put_model(card("long", 3), time_);
+    desk_.put_model(wide_card("small", 1), time_);
+    desk_.put_model(wide_card("long", 3), time_);
     for (std::uint32_t i = 0; i < 4; ++i) join();
     for (step_ = 0; step_ < steps && !testing::Test::HasFailure(); ++step_) {
       step();
@@ -48,6 +48,7 @@ class History : public DeskWorld {
 
   [[nodiscard]] std::size_t answered() const { return answered_; }
   [[nodiscard]] std::size_t audits_done() const { return audits_done_; }
+  [[nodiscard]] std::size_t weighed() const { return weighed_; }
   [[nodiscard]] const ServingCounters& counters() const { return desk_.counters(); }
 
   void send(ServingId session, const wire::ServingCoordinatorMessage& message) override {
@@ -58,6 +59,10 @@ class History : public DeskWorld {
       held_[session][load->shard] = load->cache_bytes > 0
                                         ? load->cache_bytes + bytes_of(model, *load, 0)
                                         : bytes_of(model, *load, load->sequences);
+      if (load->beside.empty()) return;
+      const std::uint64_t weights = bytes_of(model, *load, 0);
+      held_[session][load->shard] = weights + weights * 34 / 64;
+      weighing_[session].insert(load->shard);
     } else if (const auto* unload = std::get_if<wire::Unload>(&message)) {
       held_[session].erase(unload->shard);
     }
@@ -79,11 +84,13 @@ class History : public DeskWorld {
   void audited(RequestId request, const AuditEnd& end) override {
     EXPECT_TRUE(audited_.insert(request).second) << where() << ": audit " << request;
     audits_done_ += end.error ? 0U : 1U;
+    weighed_ += end.beside.empty() ? 0U : 1U;
   }
   void traced(RequestId request, const TraceEnd&) override {
     EXPECT_TRUE(traced_.insert(request).second) << where() << ": search " << request;
   }
   bool is_trusted(const PublicKey& key) override { return key.bytes[2] == 0; }
+  bool is_root(const PublicKey& key) override { return key.bytes[2] == 0 && key.bytes[0] % 3 == 0; }
 
  private:
   static constexpr std::uint32_t layers = 6;
@@ -106,6 +113,11 @@ class History : public DeskWorld {
     out.looks_min = 1;
     out.gain_min = 0.1;
     out.quiet = 2s;
+    return out;
+  }
+  static ModelCard wide_card(const std::string& name, std::uint32_t shards_min) {
+    ModelCard out = card(name, shards_min, layers);
+    out.weights = store::WeightWidth::wide;
     return out;
   }
   static std::uint64_t bytes_of(const ModelCard& model, const wire::Load& load,
@@ -161,7 +173,8 @@ class History : public DeskWorld {
         {.token = "t",
          .memory_bytes = memory_[id],
          .gb_per_s = 1.0 + pick(50),
-         .lines = chance(50) ? std::vector<std::string>{"webrtc"} : std::vector<std::string>{}},
+         .lines = chance(50) ? std::vector<std::string>{"webrtc"} : std::vector<std::string>{},
+         .weighs = chance(80)},
         time_);
   }
   void forget(ServingId id) {
@@ -191,6 +204,7 @@ class History : public DeskWorld {
                    time_);
     } else if (const auto* link = std::get_if<wire::Link>(&message)) {
       links_[id] = *link;
+      shard_of_[{id, link->chain}] = link->members[link->index].shard;
       wire::Linked linked{.chain = link->chain, .epoch = link->epoch, .line = "webrtc"};
       if (link->members.size() > 1 && chance(10)) {
         linked.line = "relay";
@@ -199,11 +213,16 @@ class History : public DeskWorld {
       if (chance(97)) desk_.hear(id, linked, time_);
     } else if (const auto* ask = std::get_if<wire::Ask>(&message)) {
       if (ask->audit) {
+        wire::Tokens tokens{.request = ask->request, .epoch = ask->epoch};
+        tokens.prints = {{.at = 0, .data = "AAAA"}};
+        if (weighs(id, ask->chain)) tokens.beside = tokens.prints;
+        desk_.hear(id, tokens, time_);
         desk_.hear(id,
                    wire::Answered{.request = ask->request, .epoch = ask->epoch, .reason = "length"},
                    time_);
         return;
       }
+      EXPECT_FALSE(weighs(id, ask->chain)) << where() << ": a shard that weighs is asked";
       for (std::size_t i = 0; i < ask->answered.size(); ++i)
         EXPECT_EQ(ask->answered[i], static_cast<std::int32_t>(i)) << where();
       answers_[id][ask->request] = {*ask, static_cast<std::uint32_t>(ask->answered.size())};
@@ -212,6 +231,10 @@ class History : public DeskWorld {
     } else if (std::holds_alternative<wire::Unlink>(message)) {
       answers_[id].clear();
     }
+  }
+  [[nodiscard]] bool weighs(ServingId id, std::uint32_t chain) {
+    const auto shard = shard_of_.find({id, chain});
+    return shard != shard_of_.end() && weighing_[id].contains(shard->second);
   }
   // Draws tokens of a request that a worker answers: token number n is n.
   void draw() {
@@ -330,7 +353,7 @@ class History : public DeskWorld {
   void change_models() {
     const bool small = chance(50);
     if (chance(50)) return desk_.remove_model(small ? "small" : "long", time_);
-    ModelCard changed = card(small ? "small" : "long", small ? 1 : 3);
+    ModelCard changed = wide_card(small ? "small" : "long", small ? 1 : 3);
     if (chance(50)) changed.file = std::string(64, chance(50) ? 'a' : 'c');
     desk_.put_model(changed, time_);
   }
@@ -353,7 +376,7 @@ class History : public DeskWorld {
   std::size_t step_ = 0;
   ServingId sessions_ = 0;
   RequestId ids_ = 0;
-  std::size_t asked_ = 0, audits_ = 0, searches_ = 0, answered_ = 0, audits_done_ = 0;
+  std::size_t asked_ = 0, audits_ = 0, searches_ = 0, answered_ = 0, audits_done_ = 0, weighed_ = 0;
   std::set<ServingId> alive_, silent_;
   std::map<ServingId, PublicKey> keys_;
   std::map<ServingId, std::uint64_t> memory_;
@@ -361,13 +384,16 @@ class History : public DeskWorld {
   // The bytes of each shard that each worker holds.
   std::map<ServingId, std::map<std::uint32_t, std::uint64_t>> held_;
   std::map<ServingId, wire::Link> links_;
+  // The shards that weigh, and each worker's shard in each chain.
+  std::map<ServingId, std::set<std::uint32_t>> weighing_;
+  std::map<std::pair<ServingId, std::uint32_t>, std::uint32_t> shard_of_;
   std::map<ServingId, std::map<RequestId, std::pair<wire::Ask, std::uint32_t>>> answers_;
   std::map<RequestId, std::int32_t> told_;
   std::set<RequestId> ended_, audited_, traced_;
 };
 
 TEST(DeskHistories, LeaveTheTablesInAgreementAndEndEveryRequestOnce) {
-  std::size_t answered = 0, audits = 0;
+  std::size_t answered = 0, audits = 0, weighed = 0;
   std::uint64_t resumed = 0, replanned = 0;
   const std::uint64_t histories = test::long_tests() ? 2'000 : 60;
   for (std::uint64_t seed = 1; seed <= histories; ++seed) {
@@ -376,12 +402,14 @@ TEST(DeskHistories, LeaveTheTablesInAgreementAndEndEveryRequestOnce) {
     if (testing::Test::HasFailure()) return;
     answered += history.answered();
     audits += history.audits_done();
+    weighed += history.weighed();
     resumed += history.counters().resumed;
     replanned += history.counters().replanned;
   }
   // The counts make sure that the histories test something: many requests must succeed.
   EXPECT_GT(answered, histories);
   EXPECT_GT(audits, histories / 4);
+  EXPECT_GT(weighed, histories / 8);
   EXPECT_GT(resumed, histories);
   EXPECT_GT(replanned, 0U);
 }

@@ -96,7 +96,9 @@ void Desk::Parts::on(ServingId session, const wire::Unloaded& message, Instant n
   if (shard == nullptr || shard->worker != session) return;
   const ChainId chain = shard->chain;
   const std::uint64_t bytes = shard->bytes;
-  if (!chain) return standby.refused(ShardId(message.shard));
+  if (!chain)
+    return shard->weighs ? weighing.refused(ShardId(message.shard))
+                         : standby.refused(ShardId(message.shard));
   if (audits.unloaded(chain, message.message) || searches.failed(chain, session, now)) return;
   planning.refused(tables.chains.at(chain).model, message.message, now);
   keeper.dissolve(chain, now);
@@ -177,7 +179,11 @@ void Desk::Parts::on_hop(ServingId session, ByteVector bytes, Instant now) {
 std::string Desk::Parts::inconsistency_of_owners() const {
   for (const auto& [id, shard] : tables.shards.all()) {
     std::size_t owners = audits.holders_of(id) + searches.holders_of(id);
-    if (const Chain* const chain = tables.chains.find(shard.chain))
+    const Chain* const chain = tables.chains.find(shard.chain);
+    if (chain != nullptr && shard.weighs)
+      return weft::format("shard {} weighs answers and belongs to chain {}", id.number(),
+                          shard.chain.number());
+    if (chain != nullptr)
       owners +=
           static_cast<std::size_t>(std::ranges::count(chain->members, id, &ChainMember::shard));
     if (owners != (shard.chain ? 1U : 0U))

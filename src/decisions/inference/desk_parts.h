@@ -14,6 +14,7 @@
 #include "decisions/inference/request_queue.h"
 #include "decisions/inference/stage_searches.h"
 #include "decisions/inference/standby.h"
+#include "decisions/inference/weighing_auditors.h"
 
 namespace weft::inference {
 
@@ -53,7 +54,8 @@ class Desk::Parts final : private ChainOwner {
   ChainPlanning planning{tables, keeper, requests};
   ChainReview review{tables, keeper};
   FrameCommitments commitments{tables, keeper};
-  AnswerAudits audits{tables};
+  WeighingAuditors weighing{tables};
+  AnswerAudits audits{tables, weighing};
   StageSearches searches{tables};
 
  private:

@@ -1,4 +1,5 @@
 // Reports of the desk's state for pages, metrics and tests.
+#include "decisions/inference/auditable.h"
 #include "decisions/inference/desk_parts.h"
 
 namespace weft::inference {
@@ -26,7 +27,9 @@ std::vector<ServedModel> Desk::models() const {
     }
     if (!tables.settings.newcomers_answer && view.state == ModelState::ready && view.trusted == 0)
       view.state = ModelState::newcomers;
-    view.auditable = parts_->audits.is_auditable(card);
+    view.auditable = is_auditable(tables, card);
+    view.weighable = tables.shards.is_weighable(card);
+    view.weighed = parts_->weighing.any(card);
     out.push_back(std::move(view));
   }
   return out;

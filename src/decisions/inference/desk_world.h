@@ -29,6 +29,9 @@ class DeskWorld {
   // True if a worker's answers may reach clients that ask for trusted workers, as those of invited
   // and established workers do. The call has no effect.
   [[nodiscard]] virtual bool is_trusted(const PublicKey&) { return true; }
+  // True if the worker is a root (decisions/trust/levels.h), whose readings of answers convict. The
+  // call has no effect.
+  [[nodiscard]] virtual bool is_root(const PublicKey&) { return false; }
   // True if the reported tokens end in the way that the worker reports: "eos" or "stop". The call
   // has no effect.
   [[nodiscard]] virtual bool ends_so(RequestId, std::string_view) { return true; }

@@ -7,6 +7,12 @@
 #include "decisions/inference/modality.h"
 #include "decisions/inference/onnx_interface.h"
 
+template <>
+struct glz::meta<weft::store::WeightWidth> {
+  using enum weft::store::WeightWidth;
+  static constexpr auto value = glz::enumerate(unknown, narrow, wide);
+};
+
 namespace weft::inference {
 namespace {
 
@@ -48,7 +54,8 @@ Result<ModelCard> read_model_card(std::string_view text) {
       root.object({"name",        "file",         "chunks",      "bytes",      "header_bytes",
                    "chunk_bytes", "architecture", "layers",      "embedding",  "vocabulary",
                    "context",     "layer_bytes",  "first_bytes", "last_bytes", "cache_bytes",
-                   "shards_min",  "price",        "wire",        "created",    "owner"}));
+                   "shards_min",  "price",        "wire",        "created",    "owner",
+                   "weights"}));
   constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
   ModelCard card;
   WEFT_ASSIGN(card.name, text_of(object, "name", 128));
@@ -100,6 +107,15 @@ Result<ModelCard> read_model_card(std::string_view text) {
     WEFT_ASSIGN(card.wire, text_of(object, "wire", 8));
     if (!card.wire.empty() && card.wire != "f32" && card.wire != "f16" && card.wire != "i8")
       return object.value().error("\"{}\" is not a wire: f32, f16 or i8", card.wire);
+  }
+  if (object.has("weights")) {
+    WEFT_ASSIGN(const std::string weights, text_of(object, "weights", 16));
+    if (weights != "wide" && weights != "narrow" && weights != "unknown")
+      return object.value().error("\"{}\" is not a width of weights: wide, narrow or unknown",
+                                  weights);
+    card.weights = weights == "wide"     ? store::WeightWidth::wide
+                   : weights == "narrow" ? store::WeightWidth::narrow
+                                         : store::WeightWidth::unknown;
   }
   if (const auto created = object.find("created")) {
     WEFT_ASSIGN(card.created, created->integer());

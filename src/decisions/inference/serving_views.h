@@ -32,6 +32,9 @@ struct ServedModel {
   // True if all chains of the model consist of processors: see protocol::serving::Link.
   bool exact = false;
   bool auditable = false;  // True if other workers can audit any answer of trusted workers.
+  // True if audits look for weights that were rounded to Q8_0 as soon as a root can weigh answers.
+  bool weighable = false;
+  bool weighed = false;  // True if a root can weigh answers now.
 };
 struct ServedPeer {
   std::string key;

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/base/format.h"
+#include "common/proof/smaller_weights.h"
 #include "decisions/inference/arithmetic.h"
+#include "decisions/inference/modality.h"
+#include "decisions/inference/onnx_interface.h"
 
 namespace weft::inference {
 
@@ -44,20 +48,60 @@ ShardId ShardTable::load(ServingId worker, ChainId chain, const std::string& mod
   shards_[id] = {
       .worker = worker, .chain = chain, .bytes = bytes, .model = model, .begin = begin, .end = end};
   workers_.at(worker).shards.insert(id);
-  world_.send(worker, wire::Load{.shard = id.number(),
-                                 .name = card.name,
-                                 .model = card.file_hash(),
-                                 .bytes = card.bytes,
-                                 .header_bytes = card.header_bytes,
-                                 .chunk_bytes = card.chunk_bytes,
-                                 .chunks = card.chunks_hash(),
-                                 .first_layer = begin,
-                                 .end_layer = end,
-                                 .context = context,
-                                 .sequences = sequences,
-                                 .cache_bytes = cache_bytes,
-                                 .activations = activations_of(card, settings_.activations)});
+  wire::Load order = order_of(id, card);
+  order.sequences = sequences;
+  order.cache_bytes = cache_bytes;
+  order.activations = activations_of(card, settings_.activations);
+  world_.send(worker, order);
   return id;
+}
+
+wire::Load ShardTable::order_of(ShardId id, const ModelCard& card) const {
+  const Shard& shard = shards_.at(id);
+  return {.shard = id.number(),
+          .name = card.name,
+          .model = card.file_hash(),
+          .bytes = card.bytes,
+          .header_bytes = card.header_bytes,
+          .chunk_bytes = card.chunk_bytes,
+          .chunks = card.chunks_hash(),
+          .first_layer = shard.begin,
+          .end_layer = shard.end,
+          .context = context_of(card)};
+}
+
+ShardId ShardTable::load_to_weigh(ServingId worker, ChainId audit, const std::string& model) {
+  const ModelCard& card = models_.at(model);
+  const ShardId id = ++ids_;
+  shards_[id] = {.worker = worker,
+                 .chain = audit,
+                 .bytes = bytes_to_weigh(card),
+                 .model = model,
+                 .begin = 0,
+                 .end = card.layers,
+                 .weighs = true};
+  workers_.at(worker).shards.insert(id);
+  wire::Load order = order_of(id, card);
+  order.sequences = 1;
+  order.activations = "f32";
+  order.beside = proof::smaller_format;
+  world_.send(worker, order);
+  return id;
+}
+
+// Q8_0 takes 34 bytes for 32 weights, which take 64 bytes in F16 and BF16 and 128 in F32. Tensors
+// that are not rounded are small.
+std::uint64_t ShardTable::bytes_to_weigh(const ModelCard& card) const {
+  const std::uint32_t context = context_of(card);
+  const std::uint64_t weights = shard_bytes(card, 0, card.layers, context, 0);
+  const std::uint64_t caches = shard_bytes(card, 0, card.layers, context, 1) - weights;
+  return weights + weights / 64 * 34 + 34 + 2 * caches;
+}
+
+bool ShardTable::is_weighable(const ModelCard& card) const {
+  return card.weights == store::WeightWidth::wide &&
+         activations_of(card, settings_.activations) != "int8" && !makes_vectors(card) &&
+         !is_onnx(card);
 }
 
 void ShardTable::unload(ShardId id) {
@@ -79,7 +123,7 @@ bool ShardTable::loaded(ServingId session, const wire::Loaded& message) {
   shard.exact = message.device == "cpu";
   shard.sequences = message.sequences;
   // If the worker takes fewer requests than planned, the memory for their cache is free again.
-  if (message.sequences > 0) {
+  if (message.sequences > 0 && !shard.weighs) {
     const ModelCard& card = models_.at(shard.model);
     shard.bytes =
         std::min(shard.bytes, shard_bytes(card, shard.begin, shard.end, context_of(card),
@@ -90,8 +134,13 @@ bool ShardTable::loaded(ServingId session, const wire::Loaded& message) {
 }
 
 void ShardTable::give(ShardId id, ChainId chain) {
-  shards_.at(id).chain = chain;
-  if (!chain) made_room();
+  check(!shards_.at(id).weighs, "a shard that weighs answers gives none");
+  lend(id, chain);
+}
+
+void ShardTable::lend(ShardId id, ChainId audit) {
+  shards_.at(id).chain = audit;
+  if (!audit) made_room();
 }
 
 const Shard* ShardTable::find(ShardId id) const {

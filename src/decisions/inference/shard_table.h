@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/protocol/serving.h"
@@ -37,6 +38,14 @@ struct Shard {
   std::uint32_t sequences = 0;
   std::string model{};
   std::uint32_t begin = 0, end = 0;  // The layers from begin up to but not including end.
+  // True if the shard weighs answers in audits (protocol::serving::Load::beside). Such a shard is
+  // never a member of a chain that answers.
+  bool weighs = false;
+
+  // True if the shard can take a place for these layers in a chain or in an audit without weighing.
+  [[nodiscard]] bool can_take(std::string_view of, std::uint32_t first, std::uint32_t last) const {
+    return !weighs && model == of && begin == first && end == last;
+  }
 };
 
 // The workers that may be chosen.
@@ -51,14 +60,18 @@ class ShardTable {
   // Tells the worker to load layers [begin, end) of the model.
   ShardId load(ServingId worker, ChainId chain, const std::string& model, std::uint32_t begin,
                std::uint32_t end);
+  // Tells the worker to load the whole model twice, also with rounded weights, for `audit`.
+  ShardId load_to_weigh(ServingId worker, ChainId audit, const std::string& model);
   void unload(ShardId id);
   // Call it when a worker reports that it has loaded a shard. Returns false if the shard is not the
   // worker's.
   [[nodiscard]] bool loaded(ServingId session, const protocol::serving::Loaded& message);
   // Forgets a shard whose worker has left.
   void forget(ShardId id) { shards_.erase(id); }
-  // Gives the shard to `chain` from now on. If `chain` names none, the shard stands by.
+  // Gives the shard to `chain` from now on. If `chain` names none, the shard stands by. A shard
+  // that weighs answers is lent to audits alone.
   void give(ShardId id, ChainId chain);
+  void lend(ShardId id, ChainId audit);
 
   [[nodiscard]] const Shard* find(ShardId id) const;
   [[nodiscard]] const Shard& at(ShardId id) const { return shards_.at(id); }
@@ -80,6 +93,11 @@ class ShardTable {
   [[nodiscard]] std::optional<ServingId> place(const ModelCard& card, std::uint32_t begin,
                                                std::uint32_t end,
                                                std::span<const Candidate> candidates) const;
+  // The bytes of a shard that weighs the model's answers: one sequence of each of its two engines.
+  [[nodiscard]] std::uint64_t bytes_to_weigh(const ModelCard& card) const;
+  // True if answers of the model are weighed if an auditor can: its weights are wide, and its
+  // activations are not int8.
+  [[nodiscard]] bool is_weighable(const ModelCard& card) const;
   // The number of positions of a request of this model.
   [[nodiscard]] std::uint32_t context_of(const ModelCard& card) const;
   // Counts how often a worker joined or memory became free.
@@ -89,6 +107,9 @@ class ShardTable {
   [[nodiscard]] std::string inconsistency() const;
 
  private:
+  // The order to load a shard, without its sequences and arithmetic.
+  [[nodiscard]] protocol::serving::Load order_of(ShardId id, const ModelCard& card) const;
+
   DeskWorld& world_;
   const DeskSettings& settings_;
   const ModelCards& models_;

@@ -9,8 +9,7 @@ namespace weft::inference {
 bool Standby::is_covered(const Chain& chain, const ChainMember& member, bool ready) const {
   return std::ranges::any_of(tables_.shards.all(), [&](const auto& entry) {
     const Shard& shard = entry.second;
-    if (shard.model != chain.model || shard.begin != member.begin || shard.end != member.end)
-      return false;
+    if (!shard.can_take(chain.model, member.begin, member.end)) return false;
     if (chain.member_of(shard.worker) != nullptr) return false;
     return ready ? !shard.chain && shard.loaded : !tables_.chains.contains(shard.chain);
   });
@@ -21,6 +20,7 @@ bool Standby::stands_by(const Shard& shard, const std::string& model) const {
 }
 
 bool Standby::serves_audits_alone(const Shard& shard) const {
+  if (shard.weighs) return true;
   const auto model = tables_.models.find(shard.model);
   if (model == tables_.models.end() || shard.begin != 0 || shard.end != model->second.layers)
     return false;
@@ -82,9 +82,7 @@ bool Standby::take(ChainId id, ChainMember& member) {
   const Chain& chain = tables_.chains.at(id);
   ShardId best;
   for (const auto& [number, shard] : tables_.shards.all()) {
-    if (shard.chain || shard.model != chain.model || shard.begin != member.begin ||
-        shard.end != member.end)
-      continue;
+    if (shard.chain || !shard.can_take(chain.model, member.begin, member.end)) continue;
     if (chain.member_of(shard.worker) != nullptr) continue;
     if (chain.trusted && !tables_.workers.is_trusted(shard.worker)) continue;
     if (best && (tables_.shards.at(best).loaded || !shard.loaded)) continue;

@@ -32,7 +32,12 @@ class Network : public DeskWorld {
     key.bytes[0] = static_cast<std::uint8_t>(id);
     key.bytes[1] = static_cast<std::uint8_t>(id >> 8);
     alive.insert(id);
-    desk.join(id, key, {.token = "t", .memory_bytes = memory_mb << 20, .gb_per_s = speed}, time);
+    desk.join(id, key,
+              {.token = "t",
+               .memory_bytes = memory_mb << 20,
+               .gb_per_s = speed,
+               .weighs = weighers.contains(id)},
+              time);
     settle();
   }
   void leave(ServingId id) {
@@ -120,6 +125,9 @@ class Network : public DeskWorld {
   bool is_trusted(const PublicKey& key) override {
     return !newcomers.contains(key.bytes[0] + (ServingId{key.bytes[1]} << 8));
   }
+  bool is_root(const PublicKey& key) override {
+    return roots.contains(key.bytes[0] + (ServingId{key.bytes[1]} << 8));
+  }
   bool ends_so(RequestId, std::string_view) override { return ends_are_true; }
   // Asks for an audit of an answer that has ended, by workers that did not give it.
   RequestId audit(const AnswerEnd& of) {
@@ -140,7 +148,9 @@ class Network : public DeskWorld {
       if (const auto* load = std::get_if<wire::Load>(&message)) {
         this->load = *load;
         ++loads;
-        if (loads > refuses_after) {
+        orders[load->shard] = *load;
+        if (slow_to_weigh && !load->beside.empty()) continue;
+        if (loads > refuses_after || (refuses_to_weigh && !load->beside.empty())) {
           desk.hear(
               session,
               wire::Unloaded{.shard = load->shard, .code = "out_of_memory", .message = "no room"},
@@ -176,6 +186,7 @@ class Network : public DeskWorld {
   RequestId ids = 0;
   std::deque<std::pair<ServingId, wire::ServingCoordinatorMessage>> waiting;
   std::set<ServingId> alive, closed, mute, newcomers;
+  std::set<ServingId> roots, weighers;  // Set before they join.
   bool ends_are_true = true;
   std::vector<ServingId> hops;
   std::map<ServingId, wire::Link> links;
@@ -188,13 +199,15 @@ class Network : public DeskWorld {
   std::vector<std::pair<ServingId, wire::Reopen>> reopens;
   std::optional<Error> refused;
   std::size_t loads = 0;
-  wire::Load load{};  // The last Load message to any worker.
+  std::map<std::uint32_t, wire::Load> orders;  // All Load messages, by the shard's number.
+  wire::Load load{};                           // The last Load message to any worker.
   // The number of requests at a time that a worker reports, unless sequences_of has the worker.
   std::uint32_t sequences = 0;
   // The number of requests at a time that single workers report.
   std::map<ServingId, std::uint32_t> sequences_of;
   std::size_t refuses_after = ~std::size_t{0};
   bool slow = false;
+  bool refuses_to_weigh = false, slow_to_weigh = false;
 };
 
 inline std::vector<std::int32_t> counted(std::int32_t to) {

@@ -79,6 +79,15 @@ class Book {
     return known_.with([](const auto& workers) { return workers.size(); });
   }
 
+  // Marks a connected worker as a root (decisions/trust/levels.h).
+  void set_root(const PublicKey& worker, bool root) {
+    roots_.with(
+        [&](auto& workers) { root ? (void)workers.insert(worker) : (void)workers.erase(worker); });
+  }
+  [[nodiscard]] bool is_root(const PublicKey& worker) const {
+    return roots_.with([&](const auto& workers) { return workers.contains(worker); });
+  }
+
   // Sets the time until which a convicted worker serves no models.
   void bar(const PublicKey& worker, UnixMillis until) {
     barred_.with([&](auto& workers) { workers[worker] = until; });
@@ -157,6 +166,7 @@ class Book {
   Guarded<std::unordered_set<PublicKey>> funded_;
   Guarded<std::unordered_map<PublicKey, UnixMillis>> barred_;
   Guarded<std::unordered_set<PublicKey>> known_;
+  Guarded<std::unordered_set<PublicKey>> roots_;
   Guarded<std::unordered_map<PublicKey, store::Device>> devices_;
 };
 

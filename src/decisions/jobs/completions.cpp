@@ -163,10 +163,11 @@ void Completions::ask_audit(const billing::AnswerId& id, Moment now) {
 
 // Counts votes: one for all workers that gave the answer, and one of each auditor. A lead of two
 // votes decides. If no worker is left to ask, any lead decides, but convicts no worker.
-void Completions::audited(const billing::AnswerAudited& audited, Moment now) {
+void Completions::audited(billing::AnswerAudited audited, Moment now) {
   const auto found = open_.find(audited.id);
   if (found == open_.end() || found->second.workers.empty() || found->second.lead) return;
   billing::OpenAnswer& open = found->second;
+  weighing_.read(open, audited, now);
   const bool unasked =
       audited.verdict == billing::AnswerVerdict::undecided || audited.auditors.empty();
   if (unasked && !std::exchange(open.without_roots, true) &&
@@ -246,6 +247,7 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
     tables_.bar_server(worker);
   };
   if (lead > 0) {
+    weighing_.settle(open, AnswerWeighing::Verdict::confirmed);
     confirm(open.workers, open.agreeing);
     for (const PublicKey& auditor : open.agreeing) {
       auto by = open.workers;
@@ -273,6 +275,8 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
   // In a chain only the stage that two roots found is convicted; all other members lose only their
   // pay.
   const bool alone = convicts && open.workers.size() == 1 && strikes(open) >= 2;
+  weighing_.settle(open,
+                   alone ? AnswerWeighing::Verdict::convicted : AnswerWeighing::Verdict::refuted);
   for (const PublicKey& worker : std::vector(open.workers))
     blame(worker, open.stake, alone || worker == open.guilty,
           open.guilty

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "decisions/billing/answers.h"
+#include "decisions/jobs/answer_weighing.h"
 #include "decisions/jobs/client_keys.h"
 #include "decisions/jobs/completion_pay.h"
 #include "decisions/jobs/core_tables.h"
@@ -28,9 +29,10 @@ class Completions {
   // the worker with the lowest key are forgotten.
   static constexpr std::size_t strikes_max = 4096;
 
-  Completions(CoreTables& tables, CompletionPay& pay, ClientKeys& keys, Grants& grants,
-              Stakes& stakes, Rulings& rulings)
+  Completions(CoreTables& tables, AnswerWeighing& weighing, CompletionPay& pay, ClientKeys& keys,
+              Grants& grants, Stakes& stakes, Rulings& rulings)
       : tables_(tables),
+        weighing_(weighing),
         pay_(pay),
         keys_(keys),
         grants_(grants),
@@ -43,7 +45,7 @@ class Completions {
   void admit(const billing::AnswerOrder& order, Moment now,
              Answer<billing::AnswerAdmission> answer);
   void answered(billing::AnswerReport report, Moment now);
-  void audited(const billing::AnswerAudited& audited, Moment now);
+  void audited(billing::AnswerAudited audited, Moment now);
   void traced(const billing::AnswerTraced& traced, Moment now);
 
   [[nodiscard]] const billing::AnswerCounters& counters() const { return counters_; }
@@ -65,6 +67,7 @@ class Completions {
   void forget(const billing::AnswerId& id, billing::AnswerFate fate);
 
   CoreTables& tables_;
+  AnswerWeighing& weighing_;
   CompletionPay& pay_;
   ClientKeys& keys_;
   Grants& grants_;

@@ -57,7 +57,8 @@ struct CompletionsTest : testing::Test {
   Stakes stakes{test.tables, claims};
   RecordingRulings rulings;
   CompletionPay pay{test.tables};
-  Completions completions{test.tables, pay, keys, grants, stakes, rulings};
+  AnswerWeighing weighing{test.tables};
+  Completions completions{test.tables, weighing, pay, keys, grants, stakes, rulings};
 };
 
 TEST_F(CompletionsTest, WhatAnAnswerMayCostIsSetAside) {

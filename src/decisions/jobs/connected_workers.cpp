@@ -50,6 +50,7 @@ void ConnectedWorkers::remove(const PublicKey& key, protocol::api::Worker view) 
   if (departed_.size() > settings_.departed_max) departed_.pop_front();
   book_.remove_token(found->second.blob_token);
   book_.set_known(key, false);
+  book_.set_root(key, false);
   keys_.erase(found->second.session);
   workers_.erase(found);
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "decisions/jobs/answer_weighing.h"
 #include "decisions/jobs/audit_leases.h"
 #include "decisions/jobs/canary_measures.h"
 #include "decisions/jobs/check_rows.h"
@@ -160,7 +161,8 @@ struct CoreParts {
 
   // Answers of language models.
   CompletionPay completion_pay{tables};
-  Completions completions{tables, completion_pay, keys, grants, stakes, rulings};
+  AnswerWeighing weighing{tables};
+  Completions completions{tables, weighing, completion_pay, keys, grants, stakes, rulings};
 
   CoreViews views{tables, paid, samples, verifier, canaries, completions};
 };

@@ -78,6 +78,7 @@ Result<> CoreParts::restore(Restored given, Moment now) {
   WEFT_OK(weights.restore(loaded.client_weights));
   WEFT_OK(keys.restore(loaded.api_keys));
   completion_pay.restore(given.answers, now);
+  weighing.restore(loaded.weight_sums);
   loaded.keys = {};
 
   std::unordered_map<TaskId, std::map<std::pair<Hash, Hash>, bool>> compared;

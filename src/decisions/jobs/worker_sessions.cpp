@@ -94,6 +94,7 @@ void WorkerSessions::refresh(const PublicKey& key, Moment now) {
   auto* const worker = tables_.workers.find(key);
   if (worker == nullptr) return;
   tables_.book.set_known(key, tables_.trust.level(key, now.unix) != trust::Level::newcomer);
+  tables_.book.set_root(key, tables_.trust.level(key, now.unix) == trust::Level::root);
   if (tables_.trust.book().suspended(key, now.unix)) {
     suspensions_.emplace(tables_.trust.book().record(key).suspended_until, key);
     tables_.scheduler.set_standing(key, scheduler::Standing::newcomer);

@@ -43,6 +43,8 @@ ChainMember::ChainMember(ServingHost& host, wire::Link link, std::shared_ptr<Sha
 void ChainMember::begin() {
   const auto members = static_cast<std::uint16_t>(link_.members.size());
   const auto index = static_cast<std::uint16_t>(link_.index);
+  if (shard_->beside() && members > 1)
+    return broken(link_.index, "A shard that weighs answers is no member of a longer chain.");
   const auto hop = [weak = weak_from_this()](std::uint16_t to) {
     return [weak, to](ByteVector message) {
       const auto self = weak.lock();
@@ -81,6 +83,11 @@ void ChainMember::begin() {
       llm::Generator::Options{
           .append_max = link_.exact || members > 1 ? append_max_exact : append_max,
           .exact_in_parts = link_.exact});
+  if (shard_->beside())
+    beside_ = std::make_unique<llm::Generator>(
+        *shard_->beside(), shard_->text()->tokenizer(),
+        llm::Generator::Options{.append_max = link_.exact ? append_max_exact : append_max,
+                                .exact_in_parts = link_.exact});
 }
 
 void ChainMember::broken(std::uint32_t member, std::string message) {
@@ -142,6 +149,9 @@ void ChainMember::ask(const wire::Ask& ask) {
   if (!generator_)
     return refuse(
         {ErrorCode::internal, "A request came to a member of a chain that is not the first."});
+  if (beside_ && !ask.audit)
+    return refuse({ErrorCode::unsupported,
+                   "The shard weighs the answers of others in audits, and gives no answers."});
   if (requests_.contains(ask.request))
     return refuse({ErrorCode::already_exists, "The request is being answered already."});
   const tokenizer::Vocabulary& vocabulary = shard_->text()->tokenizer().vocabulary();
@@ -187,7 +197,7 @@ void ChainMember::ask(const wire::Ask& ask) {
   };
   if (ask.prints)
     request.on_hidden = [this, number](std::uint32_t tokens, std::span<const float> hidden) {
-      on_hidden(number, tokens, hidden);
+      on_hidden(number, Weights::own, tokens, hidden);
     };
   if (ask.audit && ask.redraw > 0) {
     request.redraw_error = ask.redraw;
@@ -200,23 +210,51 @@ void ChainMember::ask(const wire::Ask& ask) {
   }
   requests_[number].told = static_cast<std::uint32_t>(ask.answered.size());
   requests_[number].prompt_tokens = prompt_tokens;
-  const auto done = [this, number, prompt_tokens](Result<llm::Generation> generation) {
-    on_done(number, prompt_tokens, std::move(generation));
-  };
+  std::function<void(Result<llm::Generation>)> done =
+      [this, number, prompt_tokens](Result<llm::Generation> generation) {
+        on_done(number, prompt_tokens, std::move(generation));
+      };
+  if (beside_)
+    done = [this, ask, prompt_tokens](Result<llm::Generation> generation) {
+      if (!generation || ended_ || !requests_.at(ask.request).wanted)
+        return on_done(ask.request, prompt_tokens, std::move(generation));
+      read_beside(ask, std::move(*generation));
+    };
   if (auto added = generator_->add(std::move(request), {}, done); !added) {
     requests_.erase(number);
     return refuse(added.error());
   }
-  if (!running_) run();
+  run(*generator_, running_);
 }
 
-void ChainMember::run() {
-  running_ = true;
-  // The callback keeps the member alive while its generator works.
-  start<Result<>>(generator_->run(), [self = shared_from_this()](const Result<>&) {
-    self->running_ = false;
+void ChainMember::run(llm::Generator& generator, bool& running) {
+  if (std::exchange(running, true)) return;
+  // The callback keeps the member alive while its generators work.
+  start<Result<>>(generator.run(), [self = shared_from_this(), &running](const Result<>&) {
+    running = false;
     self->check_ended();
   });
+}
+
+void ChainMember::read_beside(const wire::Ask& ask, llm::Generation read) {
+  const std::uint32_t number = ask.request;
+  const auto prompt_tokens = static_cast<std::uint32_t>(ask.prompt.size());
+  llm::Request request{
+      .prompt = ask.prompt, .answered = ask.answered, .tokens_max = ask.tokens_max};
+  request.wanted = [this, number] { return !ended_ && requests_.at(number).wanted; };
+  request.on_token = [](const llm::GeneratedToken&, std::string_view) {};
+  request.on_hidden = [this, number](std::uint32_t tokens, std::span<const float> hidden) {
+    on_hidden(number, Weights::beside, tokens, hidden);
+  };
+  const auto done = [this, number, prompt_tokens,
+                     read = std::move(read)](const Result<llm::Generation>& second) {
+    on_done(number, prompt_tokens,
+            second ? Result<llm::Generation>(read) : std::unexpected(second.error()));
+  };
+  if (auto added = beside_->add(std::move(request), {}, done); !added) {
+    return on_done(number, prompt_tokens, std::unexpected(added.error()));
+  }
+  run(*beside_, running_beside_);
 }
 
 void ChainMember::on_token(std::uint32_t number, const llm::GeneratedToken& token) {
@@ -235,11 +273,13 @@ void ChainMember::on_token(std::uint32_t number, const llm::GeneratedToken& toke
 }
 
 // A hidden state without a fingerprint (numbers that are not finite) is reported without one.
-void ChainMember::on_hidden(std::uint32_t number, std::uint32_t tokens,
+void ChainMember::on_hidden(std::uint32_t number, Weights weights, std::uint32_t tokens,
                             std::span<const float> hidden) {
   if (ended_) return;
+  Request& request = requests_.at(number);
   if (const auto bytes = proof::fingerprint(hidden))
-    requests_.at(number).prints.push_back({.at = tokens, .data = to_base64(*bytes)});
+    (weights == Weights::own ? request.prints : request.beside)
+        .push_back({.at = tokens, .data = to_base64(*bytes)});
 }
 
 void ChainMember::tell_tokens(std::uint32_t number) {
@@ -247,13 +287,14 @@ void ChainMember::tell_tokens(std::uint32_t number) {
   if (ended_ || found == requests_.end()) return;
   Request& request = found->second;
   request.telling = false;
-  if (request.tokens.empty() && request.prints.empty()) return;
+  if (request.tokens.empty() && request.prints.empty() && request.beside.empty()) return;
   wire::Tokens tokens{.request = number,
                       .epoch = link_.epoch,
                       .first = request.told,
                       .tokens = std::exchange(request.tokens, {}),
                       .prompt_tokens = request.prompt_tokens,
-                      .prints = std::exchange(request.prints, {})};
+                      .prints = std::exchange(request.prints, {}),
+                      .beside = std::exchange(request.beside, {})};
   request.told += static_cast<std::uint32_t>(tokens.tokens.size());
   lines_.tell(std::move(tokens));
 }
@@ -314,8 +355,9 @@ void ChainMember::end(std::function<void()> done) {
 }
 
 void ChainMember::check_ended() {
-  if (!ended_ || running_ || stage_ || embedder_) return;
+  if (!ended_ || running_ || running_beside_ || stage_ || embedder_) return;
   generator_.reset();
+  beside_.reset();
   chain_.reset();
   if (const auto done = std::exchange(on_end_, nullptr)) done();
 }

@@ -1,6 +1,7 @@
 // This worker's place in one chain, for one epoch. The first member generates: it takes requests,
 // draws tokens of many requests together, and reports tokens a few at a time. If the chain has
-// several members, the other members are the stages after the first.
+// several members, the other members are the stages after the first. A member whose shard weighs
+// answers reads each answer of an audit twice, and takes no other requests.
 //
 // Threading: the host's thread. Lifetime: end() lets running calls finish; no messages follow.
 #pragma once
@@ -59,7 +60,7 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
     bool wanted = true;
     std::uint32_t told = 0;  // Tokens of the answer reported so far, also by other chains.
     std::vector<protocol::serving::Token> tokens;
-    std::vector<protocol::serving::Print> prints;
+    std::vector<protocol::serving::Print> prints, beside;
     std::uint32_t prompt_tokens = 0;
     bool telling = false;                 // A report is scheduled.
     std::uint32_t redrawn = 0;            // Tokens that an audit drew again.
@@ -69,10 +70,18 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
   ChainMember(ServingHost& host, protocol::serving::Link link, std::shared_ptr<Shard> shard,
               Lines lines);
   void begin();
-  void run();
+  // Runs a generator unless it runs already. `running` is its flag, a member of this object.
+  void run(llm::Generator& generator, bool& running);
   void check_ended();
   void on_token(std::uint32_t number, const llm::GeneratedToken& token);
-  void on_hidden(std::uint32_t number, std::uint32_t tokens, std::span<const float> hidden);
+  // The final state of a position in the reading with the model's own weights, or with those of
+  // Shard::beside().
+  enum class Weights : std::uint8_t { own, beside };
+  void on_hidden(std::uint32_t number, Weights weights, std::uint32_t tokens,
+                 std::span<const float> hidden);
+  // Reads the answer of an audit with the weights of Shard::beside(). `read` is the result of the
+  // first reading.
+  void read_beside(const protocol::serving::Ask& ask, llm::Generation read);
   void tell_tokens(std::uint32_t number);
   void on_done(std::uint32_t number, std::uint32_t prompt_tokens,
                Result<llm::Generation> generation);
@@ -88,10 +97,12 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
   protocol::serving::HopJoiner joiner_;
   std::unique_ptr<llm::ChainEngine> chain_;  // Set in a first member of several.
   std::unique_ptr<llm::Generator> generator_;
+  std::unique_ptr<llm::Generator> beside_;  // Set if the shard weighs answers.
   std::shared_ptr<llm::ChainStage> stage_;
   std::shared_ptr<Embedder> embedder_;  // Set for an embedding model; does all of its work.
   std::map<std::uint32_t, Request> requests_;
   bool running_ = false;
+  bool running_beside_ = false;
   bool ended_ = false;
   std::function<void()> on_end_;
 };

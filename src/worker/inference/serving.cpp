@@ -67,7 +67,8 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
            wire::Offer offer{.token = self.connection_->token(),
                              .memory_bytes = self.options_.memory_bytes,
                              .gb_per_s = self.options_.gb_per_s,
-                             .lines = self.options_.lines};
+                             .lines = self.options_.lines,
+                             .weighs = true};
            if (self.options_.signer != nullptr) offer.key = self.options_.signer->public_key();
            self.tell(offer);
          }),

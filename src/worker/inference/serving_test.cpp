@@ -24,8 +24,8 @@ constexpr Duration silent_max = 1600ms;  // The coordinator's limit for a worker
 
 // A model that is stored in the coordinator's blobs.
 struct Stored {
-  Stored() {
-    const auto path = test::find_data("models/tiny-llama-chat-q8_0.gguf");
+  explicit Stored(const std::string& name = "tiny-llama-chat-q8_0") {
+    const auto path = test::find_data("models/" + name + ".gguf");
     const auto source = gguf::MappedFile::open(path->string()).value();
     const ByteSpan all = source->view(0, source->bytes()).value();
     file = gguf::read_file(*source).value();
@@ -109,12 +109,15 @@ class ServingTest : public testing::Test {
   }
   // Loads a shard; returns true if the worker reports it as loaded, false if it reports an error.
   bool load(Worker& worker, std::uint32_t shard, std::uint32_t begin, std::uint32_t end) {
+    return load(worker, order(shard, begin, end));
+  }
+  bool load(Worker& worker, const wire::Load& order) {
     const auto told = [&] {
       return worker.machine.all<wire::Loaded>().size() +
              worker.machine.all<wire::Unloaded>().size();
     };
     const std::size_t before = told(), loaded = worker.machine.all<wire::Loaded>().size();
-    worker.machine.deliver(order(shard, begin, end));
+    worker.machine.deliver(order);
     EXPECT_TRUE(time.run_until([&] { return told() > before; }));
     return worker.machine.all<wire::Loaded>().size() > loaded;
   }
@@ -370,6 +373,114 @@ TEST_F(ServingTest, SaysWhoTalksNonsenseAndWhatItLacks) {
                                    .members = {{.worker = {}, .shard = 77, .lines = {}}}});
   ASSERT_TRUE(time.run_until([&] { return !first.machine.all<wire::Broken>().empty(); }));
   EXPECT_EQ(first.machine.all<wire::Broken>().back().message, "The shard is not loaded.");
+}
+
+// --- Tests of shards that weigh answers.
+
+class ServingWeighing : public ServingTest {
+ protected:
+  static void SetUpTestSuite() {
+    if (test::find_data("models/tiny-llama-chat-f16.gguf"))
+      stored = std::make_unique<Stored>("tiny-llama-chat-f16");
+  }
+  void SetUp() override {
+    if (!stored) GTEST_SKIP() << test::missing_data("models/tiny-llama-chat-f16.gguf");
+  }
+  static wire::Load order_beside(std::uint32_t shard, const std::string& format = "q8_0") {
+    wire::Load out = order(shard, 0, layers);
+    out.activations = "f32";
+    out.beside = format;
+    return out;
+  }
+  static wire::Ask audit_of(std::uint32_t request, std::vector<std::int32_t> answered) {
+    wire::Ask out = ask(request, 1, static_cast<std::uint32_t>(answered.size()), answered);
+    out.audit = out.prints = true;
+    out.redraw = 0.005;
+    return out;
+  }
+};
+
+TEST_F(ServingWeighing, ReadsTheAnswersOfOthersWithBothWeightsAndGivesNone) {
+  Worker& worker = join();
+  EXPECT_TRUE(worker.machine.all<wire::Offer>().back().weighs);
+  ASSERT_TRUE(load(worker, 1, 0, layers));
+  link(1, {{&worker, 1}});
+  worker.machine.deliver(ask(1, 1, 40));
+  ASSERT_TRUE(answered(worker, 1));
+  const auto answer = tokens(worker, 1);
+  const std::uint64_t bytes = worker.machine.all<wire::Loaded>().back().memory_bytes;
+
+  ASSERT_TRUE(load(worker, order_beside(2)));
+  EXPECT_GT(worker.machine.all<wire::Loaded>().back().memory_bytes, bytes + bytes / 2);
+  link(1, {{&worker, 2}});
+  worker.machine.deliver(ask(2, 1, 40));
+  ASSERT_TRUE(answered(worker, 2));
+  EXPECT_EQ(worker.machine.all<wire::Answered>().back().reason, "failed");
+  EXPECT_EQ(worker.machine.all<wire::Answered>().back().code, "unsupported");
+
+  // The second audit is asked for while the first one is under way.
+  worker.machine.deliver(audit_of(3, answer));
+  worker.machine.deliver(audit_of(4, answer));
+  for (const std::uint32_t request : {3U, 4U}) {
+    ASSERT_TRUE(answered(worker, request));
+    for (const auto& end : worker.machine.all<wire::Answered>()) {
+      if (end.request == request) {
+        EXPECT_EQ(end.message, "");
+      }
+    }
+    std::map<std::uint32_t, std::string> own, beside;
+    for (const auto& told : worker.machine.all<wire::Tokens>()) {
+      if (told.request != request) continue;
+      EXPECT_TRUE(told.tokens.empty());
+      for (const auto& print : told.prints) own[print.at] = print.data;
+      for (const auto& print : told.beside) beside[print.at] = print.data;
+    }
+    ASSERT_EQ(own.size(), 3U) << "after 0, 32 and 40 tokens";
+    ASSERT_EQ(beside.size(), 3U);
+    for (const auto& [at, data] : own) EXPECT_NE(beside.at(at), data) << at;
+  }
+  EXPECT_EQ(worker.machine.all<wire::Answered>().back().redrawn, 40U);
+  EXPECT_TRUE(worker.machine.all<wire::Answered>().back().doubtful.empty());
+}
+
+TEST_F(ServingWeighing, IsRefusedUnlessTheWholeModelCanBeRounded) {
+  Worker& worker = join();
+  const auto refusal = [&](const wire::Load& order) {
+    EXPECT_FALSE(load(worker, order));
+    return worker.machine.all<wire::Unloaded>().back().message;
+  };
+  wire::Load part = order_beside(1), coarse = order_beside(2);
+  part.end_layer = 3;
+  coarse.activations = "int8";
+  EXPECT_EQ(refusal(part),
+            "Answers are weighed with a whole model, not only with its layers 0 to 3.");
+  EXPECT_EQ(refusal(coarse),
+            "Answers are weighed with activations in f32, not in another arithmetic.");
+  EXPECT_EQ(refusal(order_beside(3, "q2_k")),
+            "The order asks for weights in \"q2_k\" beside the model's own; this worker can round "
+            "them to q8_0 alone.");
+  EXPECT_EQ(worker.machine.engines, 2U) << "those of the model's own weights";
+  stored = std::make_unique<Stored>();
+  Worker& other = join();
+  EXPECT_FALSE(load(other, order_beside(4)));
+  EXPECT_EQ(other.machine.all<wire::Unloaded>().back().message,
+            "No matrix of the file is wider than Q8_0, so it cannot be rounded to Q8_0.");
+  SetUpTestSuite();
+}
+
+TEST_F(ServingWeighing, IsNoPlaceInALongerChain) {
+  Worker& worker = join();
+  ASSERT_TRUE(load(worker, order_beside(1)));
+  wire::Link order{.chain = 1, .epoch = 1, .wire = "f32", .members = {}};
+  for (int i = 0; i < 2; ++i) order.members.push_back({.worker = {}, .shard = 1, .lines = {}});
+  for (order.index = 0; order.index < 2; ++order.index) {
+    const std::size_t before = worker.machine.all<wire::Broken>().size();
+    ++order.epoch;
+    worker.machine.deliver(order);
+    ASSERT_TRUE(time.run_until([&] { return worker.machine.all<wire::Broken>().size() > before; }));
+    EXPECT_EQ(worker.machine.all<wire::Broken>().back().message,
+              "A shard that weighs answers is no member of a longer chain.");
+  }
 }
 
 // --- Tests of heartbeats.

@@ -104,6 +104,9 @@ class SlowEngine final : public llm::Engine {
   Async<Result<std::vector<float>>> logits(llm::SequenceId id) override {
     return engine_->logits(id);
   }
+  Async<Result<std::vector<float>>> last_hidden(llm::SequenceId id) override {
+    return engine_->last_hidden(id);
+  }
   Async<Result<std::vector<llm::Drawn>>> draw(std::vector<llm::SequenceId> ids,
                                               std::uint32_t more) override {
     time_.spend(row_ * ids.size());

@@ -21,6 +21,7 @@
 #include "decisions/inference/modality.h"
 #include "decisions/inference/model_card.h"
 #include "engine/gguf/mapped_file.h"
+#include "engine/gguf/rounded_weights.h"
 #include "engine/llm/encoders/encoder_model.h"
 #include "engine/llm/models/model.h"
 
@@ -53,6 +54,16 @@ std::uint64_t bytes_of(const std::vector<llm::Weight>& tensors) {
 // and a unit is 10^12 operations (docs/pricing.md).
 MicroCredits price_of(double weights) {
   return std::max<MicroCredits>(1, std::llround(weights * 2 * 1000 / 1e12 * 1e6));
+}
+
+// The width of the format in which most of the weights are stored.
+store::WeightWidth width_of(const std::vector<llm::Weight>& tensors) {
+  std::uint64_t wide = 0, all = 0;
+  for (const llm::Weight tensor : tensors) {
+    all += tensor->elements();
+    if (gguf::is_rounded_to_q8_0(*tensor)) wide += tensor->elements();
+  }
+  return wide > all / 2 ? store::WeightWidth::wide : store::WeightWidth::narrow;
 }
 
 inference::ModelCard file_card(const gguf::File& file) {
@@ -107,6 +118,7 @@ inference::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
   for (const llm::Weight tensor : llm::tensors_of(model, 0, config.layers))
     weights += static_cast<double>(tensor->elements());
   card.price = price_of(weights);
+  card.weights = width_of(llm::tensors_of(model, 0, config.layers));
   // Keys and values are stored as f16.
   card.cache_bytes = std::uint64_t{2} * 2 * config.attention.kv_rows();
   return card;

@@ -49,6 +49,7 @@ void CompletionRecords::shadow(const Asked& asked) {
   if (!desk_.has_room_for_shadow(asked.model)) return;
   Asked own{.answer = {},
             .model = asked.model,
+            .file = asked.file,
             .embedding = asked.embedding,
             .rounded = asked.rounded,
             .ask = asked.ask,
@@ -114,6 +115,8 @@ void CompletionRecords::audited(inference::RequestId request, const inference::A
   out.verdict = reading.verdict;
   out.reason = reading.reason;
   out.doubtful = reading.doubtful;
+  out.ratios = reading.ratios;
+  out.file = ended.asked.file;
   log_debug("An answer's audit: {:.2g} off, {:.2g} others. {}", reading.error, reading.missing,
             reading.reason);
   listener_.audited(std::move(out));

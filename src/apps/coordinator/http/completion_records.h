@@ -27,6 +27,7 @@ class CompletionRecords {
   struct Asked {
     billing::AnswerId answer;
     std::string model;
+    Hash file{};                  // SHA-256 of the model's file.
     std::uint32_t embedding = 0;  // Width of the model's hidden states.
     bool rounded = false;         // True for int8 activations, whose fingerprints differ by more.
     protocol::serving::Ask ask;

@@ -142,6 +142,7 @@ void Completions::ask_next(const SharedRequest& request, inference::Desk& desk, 
   CompletionRecords::Asked record{
       .answer = {},
       .model = asked.model,
+      .file = card->file_hash(),
       .embedding = card->embedding,
       .rounded = !asked.embedding && inference::activations_of(*card, parts_.activations) != "f32",
       .ask = one.ask,

@@ -59,6 +59,34 @@ std::string served_model_json(const inference::ServedModel& model) {
       model.running, model.waiting);
 }
 
+std::string_view word(store::WeightWidth weights) {
+  return weights == store::WeightWidth::wide     ? "wide"
+         : weights == store::WeightWidth::narrow ? "narrow"
+                                                 : "unknown";
+}
+
+// The promise about workers that serve the model's weights rounded to Q8_0, as a word for programs
+// and a sentence for people (docs/proof.md, "Smaller weights by likelihoods").
+struct SmallerWeights {
+  std::string_view word;
+  std::string text;
+};
+SmallerWeights smaller_weights_of(const ModelFacts& facts) {
+  const inference::ServedModel& state = facts.served;
+  if (!state.weighable)
+    return {.word = "not_promised",
+            .text =
+                "It is not promised that a worker is found that serves weights rounded to 8 "
+                "bits in place of the model's own."};
+  std::string text = weft::format(
+      "A worker that serves weights rounded to 8 bits is found within {} tokens of its audited "
+      "answers",
+      facts.activations == "f32" ? "64" : "4,096");
+  if (state.weighed) return {.word = "found", .text = text + "."};
+  return {.word = "no_auditor",
+          .text = text + " if an auditor has room to weigh them; none is connected now."};
+}
+
 }  // namespace
 
 std::string model_json(const inference::ModelCard& card, const ModelFacts& facts) {
@@ -68,11 +96,12 @@ std::string model_json(const inference::ModelCard& card, const ModelFacts& facts
   // TensorFlow Serving answers this path with the member "model_version_status".
   const std::string_view serving =
       R"(,"model_version_status":[{"version":"1","state":"AVAILABLE","status":{"error_code":"OK","error_message":""}}])";
+  const SmallerWeights smaller = smaller_weights_of(facts);
   return weft::format(
       R"({{"id":{},"object":"model","created":{},"owned_by":{},"weft":{{"state":"{}","chains":{},"shards":{},"running":{},"waiting":{},)"
       R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"context_served":{},"shards_min":{},"price_per_1k_tokens":{},"price_next_per_1k_tokens":{},)"
       R"("modalities":{{"input":["{}"],"output":["{}"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
-      R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{},"verified":{}}}}}{}}})",
+      R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{},"verified":{},"weights":"{}","smaller_weights":"{}","smaller_weights_text":{}}}}}{}}})",
       json::quote(card.name), card.created / 1000, json::quote(card.owner), word(state.state),
       state.chains, state.shards, state.running, state.waiting, card.file, card.bytes,
       json::quote(card.architecture), card.layers, card.context, facts.context_served,
@@ -83,7 +112,8 @@ std::string model_json(const inference::ModelCard& card, const ModelFacts& facts
       : vectors ? "embedding"
                 : "text",
       vectors ? "f32" : facts.activations, state.wire, state.exact, facts.audited_share_min,
-      state.auditable, tensors ? serving : "");
+      state.auditable, word(card.weights), smaller.word, json::quote(smaller.text),
+      tensors ? serving : "");
 }
 
 std::shared_ptr<const PagedList> serving_list(const ServingView& view) {

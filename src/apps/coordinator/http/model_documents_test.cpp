@@ -51,6 +51,25 @@ TEST(ModelDocuments, SayThatVectorsAreComputedExactly) {
   EXPECT_THAT(text, HasSubstr(R"("price_next_per_1k_tokens":null)"));
 }
 
+TEST(ModelDocuments, SayWhatIsPromisedAboutSmallerWeights) {
+  inference::ModelCard card = inference::card("m");
+  card.weights = store::WeightWidth::wide;
+  const auto document = [&](bool weighable, bool weighed, const std::string& activations) {
+    return model_json(
+        card, {.served = {.name = "m", .wire = {}, .weighable = weighable, .weighed = weighed},
+               .activations = activations});
+  };
+  EXPECT_THAT(document(true, true, "f32"),
+              HasSubstr(R"("weights":"wide","smaller_weights":"found","smaller_weights_text":)"
+                        R"("A worker that serves weights rounded to 8 bits is found within 64 )"
+                        R"(tokens of its audited answers.")"));
+  EXPECT_THAT(document(true, true, "f16"), HasSubstr("within 4,096 tokens of"));
+  EXPECT_THAT(document(true, false, "f32"), HasSubstr(R"("smaller_weights":"no_auditor")"));
+  EXPECT_THAT(document(true, false, "f32"), HasSubstr("none is connected now."));
+  EXPECT_THAT(document(false, false, "int8"), HasSubstr(R"("smaller_weights":"not_promised")"));
+  EXPECT_TRUE(json::parse(document(true, false, "f32")));
+}
+
 TEST(ModelDocuments, ListWorkersInTheirOrderAndWithoutAddresses) {
   ServingView view;
   view.workers = {{.key = "k2",

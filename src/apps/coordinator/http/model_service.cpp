@@ -71,6 +71,7 @@ class ModelService::Parts final : private inference::DeskWorld {
     records.traced(request, end);
   }
   bool is_trusted(const PublicKey& worker) override { return book.is_known(worker); }
+  bool is_root(const PublicKey& worker) override { return book.is_root(worker); }
   bool ends_so(inference::RequestId request, std::string_view reason) override {
     return completions.ends_so(request, reason);
   }

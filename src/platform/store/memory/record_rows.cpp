@@ -35,6 +35,8 @@ Result<> RecordRows::write(const Batch& batch) {
     undo_.change(client_shares_, std::pair(each.row.worker, each.row.client), each);
   for (const auto& each : batch.mismatches)
     undo_.change(mismatches_, std::pair(each.row.worker, each.row.client), each);
+  for (const auto& each : batch.weight_sums)
+    undo_.change(weight_sums_, std::tuple(each.row.worker, each.row.file, each.row.shared), each);
   for (const Watch& each : batch.watches) undo_.put(watches_, each.worker, each);
   for (const auto& each : batch.faults) undo_.change(faults_, each.row.job, each);
   for (const auto& each : batch.presences) undo_.change(presences_, each.row.worker, each);
@@ -55,6 +57,7 @@ void RecordRows::load(Loaded& loaded) const {
   copy(standings_, loaded.standings);
   copy(client_shares_, loaded.client_shares);
   copy(mismatches_, loaded.mismatches);
+  copy(weight_sums_, loaded.weight_sums);
   copy(watches_, loaded.watches);
   copy(faults_, loaded.faults);
   copy(client_weights_, loaded.client_weights);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "platform/store/memory/job_rows.h"
@@ -38,6 +39,7 @@ class RecordRows {
   std::map<PublicKey, Standing> standings_;
   std::map<std::pair<PublicKey, PublicKey>, ClientShare> client_shares_;
   std::map<std::pair<PublicKey, PublicKey>, Mismatch> mismatches_;
+  std::map<std::tuple<PublicKey, Hash, bool>, WeightSum> weight_sums_;
   std::map<PublicKey, Watch> watches_;
   std::map<JobId, Faults> faults_;
   std::map<PublicKey, ClientWeight> client_weights_;

@@ -75,6 +75,14 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
                     .penalty = penalty};
   };
   first.mismatches = {{.row = mismatch(2, 1, 10)}, {.row = mismatch(1, 2, 20)}};
+  const auto sum = [](unsigned worker, unsigned file, bool shared, double value) {
+    return WeightSum{
+        .worker = key_of(worker), .file = hash_of(file), .shared = shared, .sum = value};
+  };
+  first.weight_sums = {{.row = sum(2, 1, false, 0.25)},
+                       {.row = sum(1, 2, true, 3)},
+                       {.row = sum(1, 2, false, 4.5)},
+                       {.row = sum(1, 1, true, 5)}};
   const auto faults = [](unsigned job, std::uint8_t state) {
     return Faults{.job = job_row(job).id, .state = {state, 0, state}};
   };
@@ -93,6 +101,8 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   second.mismatches = {{.row = mismatch(1, 2, 0), .change = Change::remove},
                        {.row = mismatch(2, 1, 30)},
                        {.row = mismatch(1, 1, 5)}};
+  second.weight_sums = {{.row = sum(1, 2, true, 0), .change = Change::remove},
+                        {.row = sum(2, 1, false, 6)}};
   second.watches = {{.worker = key_of(2), .checks = 0, .mistakes = 1}};
   second.faults = {{.row = {.job = job_row(2).id, .state = {}}, .change = Change::remove},
                    {.row = faults(1, 3)}};
@@ -107,6 +117,8 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   EXPECT_EQ(loaded.client_shares,
             (std::vector{share(1, 1, 0.1), share(2, 1, 0.4), share(2, 2, 0.5)}));
   EXPECT_EQ(loaded.mismatches, (std::vector{mismatch(1, 1, 5), mismatch(2, 1, 30)}));
+  EXPECT_EQ(loaded.weight_sums,
+            (std::vector{sum(1, 1, true, 5), sum(1, 2, false, 4.5), sum(2, 1, false, 6)}));
   EXPECT_EQ(loaded.watches,
             (std::vector<Watch>{{.worker = key_of(1), .checks = 64, .mistakes = 2, .passes = 3},
                                 {.worker = key_of(2), .checks = 0, .mistakes = 1}}));

@@ -18,6 +18,8 @@ const std::array<const char*, RecordWriter::sql_count> RecordWriter::texts = {
     "DELETE FROM client_shares WHERE worker = ? AND client = ?",
     "INSERT OR REPLACE INTO mismatches VALUES (?, ?, ?, ?, ?, ?)",
     "DELETE FROM mismatches WHERE worker = ? AND client = ?",
+    "INSERT OR REPLACE INTO weight_sums (worker, file, shared, sum) VALUES (?, ?, ?, ?)",
+    "DELETE FROM weight_sums WHERE worker = ? AND file = ? AND shared = ?",
     "INSERT OR REPLACE INTO watches (worker, checks, mistakes, passes) VALUES (?, ?, ?, ?)",
     "INSERT OR REPLACE INTO faults VALUES (?, ?)",
     "DELETE FROM faults WHERE job = ?",
@@ -37,8 +39,7 @@ const std::array<const char*, RecordWriter::sql_count> RecordWriter::texts = {
     "INSERT OR REPLACE INTO presences VALUES (?, ?)",
     "DELETE FROM presences WHERE worker = ?",
     "INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-    "?, "
-    "?)",
+    "?, ?, ?)",
     "DELETE FROM models WHERE name = ?",
     "INSERT OR REPLACE INTO paces VALUES (?, ?, ?, ?, ?)",
     "DELETE FROM paces WHERE work = ? AND worker = ?",
@@ -80,6 +81,12 @@ Result<> RecordWriter::write_trust(const Batch& batch) {
                 ? statements_[remove_mismatch].run(row.worker, row.client)
                 : statements_[put_mismatch].run(row.worker, row.client, row.task.job,
                                                 row.task.index, row.at, row.penalty));
+  }
+  for (const auto& [row, change] : batch.weight_sums) {
+    const int shared = row.shared ? 1 : 0;
+    WEFT_OK(change == Change::remove
+                ? statements_[remove_weight_sum].run(row.worker, row.file, shared)
+                : statements_[put_weight_sum].run(row.worker, row.file, shared, row.sum));
   }
   for (const Watch& each : batch.watches)
     WEFT_OK(statements_[put_watch].run(each.worker, each.checks, each.mistakes, each.passes));
@@ -161,7 +168,7 @@ Result<> RecordWriter::write(const Changed<Model>& changed) {
       model.name, model.file, model.chunks, model.bytes, model.header_bytes, model.chunk_bytes,
       model.architecture, model.layers, model.embedding, model.vocabulary, model.context,
       model.layer_bytes, model.first_bytes, model.last_bytes, model.cache_bytes, model.shards_min,
-      model.price, model.wire, model.created, model.owner);
+      model.price, model.wire, model.created, model.owner, static_cast<int>(model.weights));
 }
 
 }  // namespace weft::store::sqlite

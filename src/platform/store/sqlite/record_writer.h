@@ -30,6 +30,8 @@ class RecordWriter {
     remove_client_share,
     put_mismatch,
     remove_mismatch,
+    put_weight_sum,
+    remove_weight_sum,
     put_watch,
     put_faults,
     remove_faults,

@@ -224,6 +224,10 @@ Result<ApiKey> api_key_of(const Statement& row) {
 Result<Model> model_of(const Statement& row) {
   const auto small = [&](int column) { return static_cast<std::uint32_t>(row.integer(column)); };
   const auto large = [&](int column) { return static_cast<std::uint64_t>(row.integer(column)); };
+  const std::int64_t weights = row.integer(20);
+  if (weights < 0 || weights > static_cast<int>(WeightWidth::wide))
+    return fail(ErrorCode::data_loss, "The stored model {} has weights of the unknown width {}.",
+                row.text(0), weights);
   return Model{.name = row.text(0),
                .file = row.text(1),
                .chunks = row.text(2),
@@ -243,7 +247,8 @@ Result<Model> model_of(const Statement& row) {
                .price = row.integer(16),
                .wire = row.text(17),
                .created = row.integer(18),
-               .owner = row.text(19)};
+               .owner = row.text(19),
+               .weights = static_cast<WeightWidth>(weights)};
 }
 
 Result<Checkpoint> checkpoint_of(const Statement& row, const JobId& job) {

@@ -66,7 +66,7 @@ inline constexpr std::string_view api_key_columns =
 inline constexpr std::string_view model_columns =
     "name, file, chunks, bytes, header_bytes, chunk_bytes, architecture, layers, embedding, "
     "vocabulary, context, layer_bytes, first_bytes, last_bytes, cache_bytes, shards_min, price, "
-    "wire, created, owner";
+    "wire, created, owner, weights";
 [[nodiscard]] Result<Model> model_of(const Statement& row);
 inline constexpr std::string_view checkpoint_columns =
     "task, worker, blob, bytes, parts_done, parts";

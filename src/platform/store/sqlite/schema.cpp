@@ -248,6 +248,14 @@ constexpr std::array steps = {
     Step{R"(
     ALTER TABLE replicas ADD COLUMN steps BLOB NOT NULL DEFAULT x'';
     )"},
+    // The evidence of smaller weights in the answers of workers, and the width of models' weights,
+    // which is unknown for models of earlier versions.
+    Step{R"(
+    ALTER TABLE models ADD COLUMN weights INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE weight_sums (
+      worker BLOB, file BLOB, shared INTEGER, sum REAL NOT NULL, PRIMARY KEY (worker, file, shared)) WITHOUT ROWID;
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

@@ -200,7 +200,8 @@ class OldBalances : public SqliteFile {
       "ALTER TABLE jobs DROP COLUMN price_max_named; "
       "DROP TABLE rechecks; DROP TABLE corrections; DROP TABLE checks; ALTER TABLE tasks DROP "
       "COLUMN basis; DROP TABLE evidence; ALTER TABLE receipts DROP COLUMN claims; "
-      "ALTER TABLE replicas DROP COLUMN steps; ";
+      "ALTER TABLE replicas DROP COLUMN steps; "
+      "DROP TABLE weight_sums; ALTER TABLE models DROP COLUMN weights; ";
   // Makes the file as the program of version 4 left it.
   void become_old() {
     Connection old = Connection::open(path.string(), "").value();

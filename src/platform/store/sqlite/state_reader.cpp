@@ -81,6 +81,18 @@ Result<> StateReader::load_workers(Loaded& loaded) {
                                mismatch.penalty = row.integer(5);
                                return mismatch;
                              }));
+  WEFT_ASSIGN(loaded.weight_sums,
+              rows<WeightSum>(connection_,
+                              "SELECT worker, file, shared, sum FROM weight_sums ORDER BY worker, "
+                              "file, shared",
+                              [](const Statement& row) -> Result<WeightSum> {
+                                WeightSum sum;
+                                WEFT_ASSIGN(sum.worker, row.fixed<PublicKey>(0));
+                                WEFT_ASSIGN(sum.file, row.fixed<Hash>(1));
+                                sum.shared = row.integer(2) != 0;
+                                sum.sum = row.real(3);
+                                return sum;
+                              }));
   WEFT_ASSIGN(loaded.watches,
               rows<Watch>(connection_,
                           "SELECT worker, checks, mistakes, passes FROM watches ORDER BY worker",

@@ -139,7 +139,8 @@ inline Model model_row(const std::string& name) {
           .price = 13,
           .wire = "f16",
           .created = 14,
-          .owner = key_of(1).text()};
+          .owner = key_of(1).text(),
+          .weights = WeightWidth::wide};
 }
 // The batch that the coordinator commits for the job of a new client: the client's credits, the
 // escrow, the job and its nonce.
