@@ -308,8 +308,7 @@ Result<> ServingProcess::act(const Frame& frame) {
       WEFT_ASSIGN(const std::uint32_t chain, unpack_small(in));
       WEFT_ASSIGN(const std::uint32_t member, unpack_small(in));
       WEFT_ASSIGN(const ByteSpan bytes, in.bytes());
-      // A link that has closed reports its end by its `closed` event, so the result of send() is
-      // not needed.
+      // A link that has closed reports its end by its `closed` event, not by the result of send().
       if (lines_ != nullptr) (void)lines_->send(chain, member, bytes);
       return {};
     }

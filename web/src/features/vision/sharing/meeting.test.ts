@@ -390,6 +390,6 @@ test('a record that the coordinator changes, repeats or makes up ends the line',
       real(socket, bytes);
     };
     await joined[0]?.send({ type: 'model', number: 1, bytes: 5, name: 'm' });
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledWith('It sends what does not belong on this line.'));
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledWith('The other browser sent a message that is not allowed here.'));
   }
 });
