@@ -19,12 +19,17 @@
 // than four times the median one do not count, so that a worker gains little by spoiling some of
 // them: it knows only c, not d, and cannot take d out of r.
 //
-// The ratios of fingerprints add up. The sum for honest claims ever reaches ratio_least with
-// probability at most exp(-ratio_least), over any number of fingerprints (Ville's inequality, for a
-// known s). With noise k times as large as d, a fingerprint of 64 entries adds m = 32 / k^2 on
-// average, with a standard deviation of sqrt(2 m). 4,096 tokens (128 fingerprints) add 4096 / k^2.
-// Up to k = 11 this is at least ratio_least and 2.33 standard deviations, so that 99 of 100 claims
-// of smaller weights are found.
+// The ratios of fingerprints are added up as S = max(0, S + ratio), so that a long honest past is
+// no credit for later cheating. For each fingerprint at which a sum can begin, an honest sum ever
+// reaches h with a probability of e^-h at most (Ville's inequality). A million fingerprints of a
+// worker therefore raise a false alarm with a probability of 10^6 e^-27.64 = 1e-6 at most.
+//
+// With noise k times as large as d, a fingerprint of n = 64 entries by smaller weights adds m = 32
+// / (1 + k^2) on average, with a standard deviation of 8 k / (1 + k^2). Without noise the sum
+// reaches h at the first fingerprint of 64 entries, and at the second one for 28 entries or more
+// that all readings share. 4,096 tokens (128 fingerprints) add (4096 - 2.33 * 91 k) / (1 + k^2) or
+// more in 99 of 100 cases, which is h up to k = 8; with the fewer entries that all readings share
+// it is h up to k = 7.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // Tests of the likelihood of smaller weights: honest claims do not come near the bound, however
 // many claims there are. Claims of smaller weights pass the bound, even if the noise of the
-// arithmetic is several times the change by the weights.
+// arithmetic is several times the change by the weights, if the auditor's readings are fingerprints
+// too, and after a long honest past.
 #include "common/proof/smaller_weights.h"
 
 #include <gtest/gtest.h>

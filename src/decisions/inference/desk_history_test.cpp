@@ -1,8 +1,8 @@
 // Random histories of a desk, each from a seed. Workers join, leave, fall silent, have no room,
 // load and link late, lose lines and send nonsense, while clients ask and give up. After every
-// event the desk's tables are consistent, no worker is told to hold more than it offered, and every
-// token of a request has reached its client once and in order. At the end every request, audit and
-// search has ended once.
+// event the desk's tables are consistent, no worker is told to hold more than it offered, no shard
+// that weighs answers is asked for one, and every token of a request has reached its client once
+// and in order. At the end every request, audit and search has ended once.
 #include <gtest/gtest.h>
 
 #include <deque>
