@@ -234,6 +234,7 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
         assert.deepEqual(weft.modalities, { input: ['text'], output: ['text'] });
         assert.deepEqual(weft.arithmetic, { activations: 'int8', wire: 'f32', exact: true });
         assert.ok(weft.trust.audited_share_min > 0 && weft.trust.audited_share_newcomers === 1);
+        assert.equal(weft.trust.smaller_weights, 'not_promised');
       }
     },
     '`/v1/embeddings`': async () => {
