@@ -181,7 +181,7 @@ test('a worker leaves what answers and is not a coordinator, with one sentence',
 test('a worker waits for a coordinator that is not there yet or has trouble', { timeout: 120_000 }, async (t) => {
   const port = await closedPort();
   const { program } = await worker(t, `http://127.0.0.1:${port}`);
-  await program.says(new RegExp(`warn +A connection to http://127\\.0\\.0\\.1:${port} cannot be opened; again in`), 20);
+  await program.says(new RegExp(`warn +A connection to http://127\\.0\\.0\\.1:${port} cannot be opened; trying again in`), 20);
   const trouble = http.createServer((request, response) => { response.writeHead(503); response.end(); });
   await new Promise((resolve) => { trouble.listen(port, '127.0.0.1', resolve); });
   let asked = 0;

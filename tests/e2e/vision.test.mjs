@@ -66,7 +66,7 @@ test('no camera, no leave and no detector are sentences; the page is accessible 
   await until(async () => /This machine has no camera|may not use the camera/.test(await byId(page, 'trouble').textContent()), 'a sentence');
 
   await page.getByLabel('Model file').setInputFiles(mnist);
-  await until(async () => /The model is no detector that is known/.test(await byId(page, 'model-trouble').textContent()), 'a refusal');
+  await until(async () => /The model is not a supported detector/.test(await byId(page, 'model-trouble').textContent()), 'a refusal');
   await page.getByLabel('Model file').setInputFiles({ name: 'noise.onnx', mimeType: 'application/octet-stream', buffer: Buffer.from('noise that is no model at all') });
   await until(async () => !/no detector/.test(await byId(page, 'model-trouble').textContent()), 'another refusal');
   await page.getByLabel('Film or picture file').setInputFiles({ name: 'noise.png', mimeType: 'image/png', buffer: Buffer.from('noise') });

@@ -126,7 +126,7 @@ test('an owner connects a wallet, claims, closes the tab on the way, stakes and 
   await later.getByRole('alert').getByText('An amount of credits').waitFor();
   await later.getByLabel('Stake, in credits').fill('1000');
   await later.getByRole('button', { name: 'Stake', exact: true }).click();
-  await later.getByRole('alert').getByText(/This would fail/).waitFor();
+  await later.getByRole('alert').getByText(/The transaction would fail/).waitFor();
   await act('Stake', '30', /^Stakes 30\.000000 credits\. Leaving takes 14 days;/);
   await shows(later, 'staked', '30.000000');
   // The wallet's owner makes a proposal and votes on it in the page with its stake.
