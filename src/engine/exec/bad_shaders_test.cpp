@@ -225,15 +225,16 @@ TEST_F(BadShader, IsRefusedBeforeAnythingIsMadeWhenItAsksForTooMuch) {
   executor = create_gpu_executor(*device, bounds);
   const TooMuch rows[] = {
       {"", R"([{"binding":0,"role":"output","type":"u32","shape":[262145]}])", "[1]",
-       "Binding 0 takes 1048580 bytes; a binding may take 1048576 (binding_bytes_max)."},
+       "Binding 0 takes 1048580 bytes; a binding may take at most 1048576 (binding_bytes_max)."},
       {"",
        R"([{"binding":0,"role":"output","type":"u32","shape":[262144]},{"binding":1,"role":"output","type":"u32","shape":[1]}])",
-       "[1]", "The task takes 2097192 bytes on the device; it may take 2097152 (bytes_max)."},
+       "[1]",
+       "The task takes 2097192 bytes on the device; it may take at most 2097152 (bytes_max)."},
       {"", R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1,1,65536]",
        "Step \"main\" dispatches 65536 workgroups along z; this device takes 65535."},
       {R"("split":{"axis":"x","tasks":1},)",
        R"([{"binding":0,"role":"output","type":"u32","shape":[327675],"split_dim":0}])", "[327675]",
-       "Binding 0 takes 1310700 bytes; a binding may take 1048576 (binding_bytes_max)."},
+       "Binding 0 takes 1310700 bytes; a binding may take at most 1048576 (binding_bytes_max)."},
       {R"("requires":{"features":["warp-drive"]},)",
        R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
        "The job requires the feature \"warp-drive\", which this device does not have."},
@@ -245,7 +246,7 @@ TEST_F(BadShader, IsRefusedBeforeAnythingIsMadeWhenItAsksForTooMuch) {
        "The job requires the limit \"maxWarp\", which this worker does not know."},
       {R"("requires":{"memory_bytes":2097153},)",
        R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
-       "The job requires 2097153 bytes of memory; a task may take 2097152 (bytes_max)."},
+       "The job requires 2097153 bytes of memory; a task may take at most 2097152 (bytes_max)."},
       {"",
        R"([{"binding":0,"role":"output","type":"u32","shape":[1]},{"binding":1,"role":"uniform","type":"u32","shape":[20000],"base64":"ZEROS"}])",
        "[1]", "Binding 1 takes 80000 bytes; this device binds at most 65536."},
@@ -281,7 +282,7 @@ TEST_F(BadShader, IsRefusedWhenThePiecesAreMoreThanATaskMayDispatch) {
 
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message,
-            "The task takes 5 dispatches; it may take 4 (dispatches_max).");
+            "The task takes 5 dispatches; it may take at most 4 (dispatches_max).");
 }
 
 TEST_F(BadShader, IsRefusedWhenItsDataHasAnotherSizeThanItsShape) {
